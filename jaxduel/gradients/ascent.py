@@ -34,11 +34,11 @@ class Trajectory:
     """An ascent from one start.
 
     Attributes:
-      params: (steps + 1, n) float64, the parameters before each step, and after the last. Where the
-        ascent stopped early, only those with a row in `value`, or only the start.
+      params: (steps + 1, n) float64, the parameters before each step and after the last. An ascent
+        that stopped early has one row per row of `value`, at least the start.
       value: (steps,) float64, the objective as estimated at each step, on the seeds that also chose
         the next step: not a number to report. Shorter where the ascent stopped early.
-      sem: the same shape, its standard error; for a difference, computed as for independent runs.
+      sem: (steps,) float64, standard error of `value`; for a difference, as for independent runs.
     """
 
     params: np.ndarray
@@ -52,11 +52,11 @@ class WorstCase:
 
     Attributes:
       problem: the instance.
-      params: (n,), its parameters.
+      params: (n,), parameters of the instance.
       value: the objective there, on fresh seeds that no choice was based on.
-      sem: its standard error.
+      sem: standard error of `value`.
       before: the mean of the objective over the starting instances, each on seeds of its own.
-      before_sem: its standard error, over seeds.
+      before_sem: standard error of `before`, over seeds.
       starts: (num_starts,) float64, the objective at each starting instance.
       trajectories: the ascents, one for each start.
       best: index of the ascent that led to the instance.
@@ -67,7 +67,7 @@ class WorstCase:
       fresh_seeds: runs behind `value`, and behind each of `starts`.
       family: name of the space of instances.
       policy: name and parameters of the policy, as in `Result.made_by["policy"]`.
-      against: those of the other policy, or None.
+      against: the same for the other policy, or None.
 
     Example:
       >>> import jaxduel as jd
@@ -120,21 +120,20 @@ def worst_case(
 ) -> WorstCase:
     """Searches a space of instances for a policy's worst one.
 
-    From several starts Adam (optax) climbs the objective by the gradient of expected regret
-    (`regret_gradient`), which needs no differentiable policy; after each step the parameters are
-    projected back onto the space. Every step has seeds of its own. Each ascent's last instance, the
-    one with its highest estimate, and its start are evaluated on fresh seeds; the one with the
-    largest objective is taken, and evaluated once more on other seeds, so that the reported value
-    has no selection bias. An ascent stops, with a warning, where its instance, objective or
-    gradient is not a number, and keeps the instance before. Warnings of assumptions of the policy
-    that an instance breaks are suppressed.
+    Adam (optax) climbs the objective from several starts by the gradient of expected regret
+    (`regret_gradient`), which needs no differentiable policy. Every step has new seeds, and ends
+    with a projection onto the space. Three instances of each ascent are evaluated on fresh seeds:
+    its start, its last instance and the instance of its highest estimate. The best of all is
+    evaluated once more on other seeds, so that the reported value has no selection bias. An ascent
+    stops, with a warning, where its instance, objective or gradient is not a number, and keeps the
+    instance before. Warnings about assumptions that an instance breaks are suppressed.
 
-    It is a local search: the instance found is a bad one, not proven to be the worst.
+    The search is local: the instance found is bad, not proven to be the worst.
 
     Args:
       policy: the policy, for `space.num_arms` arms.
       space: the instances to search, see `jaxduel.gradients.space`.
-      horizon: T; the policy's own if None.
+      horizon: T; the policy's horizon if None.
       objective: one of `OBJECTIVES`. The lower bound of "ratio" is that of the regret:
         `theory.condorcet_lower_bound` for "average", `theory.lower_bound_constant` for "copeland".
       against: the other policy, for "difference".
@@ -144,14 +143,14 @@ def worst_case(
       steps: steps of each ascent, at least 1.
       num_seeds: runs for each step.
       fresh_seeds: runs for each evaluation.
-      learning_rate: of Adam, about the change of a parameter in a step; positive.
-      regret: the definition; the space's own if None.
+      learning_rate: Adam's, positive: about the change of a parameter per step.
+      regret: definition of regret; the space's if None.
       key: root of all randomness.
       devices: as in `jaxduel.simulate`.
       progress: as in `jaxduel.simulate`; it counts runs.
 
     Returns:
-      The instance, its objective on fresh seeds, that of the starts, and the ascents.
+      The instance, its objective on fresh seeds, the starts' objectives, and the ascents.
 
     Raises:
       InputError: for arguments out of range, a start whose instance or its derivative is not a
@@ -185,7 +184,7 @@ def worst_case(
             f"{type(space).__name__}."
         )
     definition = space.regret if regret is None else regret
-    needs_pairs(definition)  # refuses an unknown one
+    needs_pairs(definition)  # refuses an unknown definition
     if objective == "ratio" and definition not in ("average", "copeland"):
         raise InputError(
             f"worst_case: there is no lower bound of {definition} regret to divide by: a ratio is "
@@ -264,7 +263,7 @@ def _checked(starts: ArrayLike, size: int) -> np.ndarray:
     """The user's starts, (num_starts, n) float64, checked.
 
     Raises:
-      InputError: if they are not finite numbers of that shape.
+      InputError: unless they are finite numbers of shape (num_starts, size).
     """
     given = entries_of(starts)
     given = given.astype(np.float64) if given.dtype.kind in "biuf" else np.array(np.nan)
@@ -314,7 +313,7 @@ def _climb(
 def _slope_if_finite(
     objective: Objective, params: np.ndarray, num_seeds: int, key: jax.Array
 ) -> tuple[float, float, np.ndarray] | None:
-    """`Objective.slope`; None where it, or the instance it is computed from, is not a number."""
+    """`Objective.slope`; None where the slope or its instance is not a number."""
     try:
         value, sem, gradient = objective.slope(params, num_seeds, key)
     except InputError:

@@ -1,6 +1,6 @@
 """Families of instances, as functions from free parameters to (K, K) matrices of preferences.
 
-Each is differentiable, and every point of its parameters is an instance of the family.
+All are differentiable, and all parameters give an instance of the family.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def free(logits: ArrayLike) -> jax.Array:
       logits: (K (K - 1) / 2,) x, the pairs in lexicographic order.
 
     Raises:
-      InputError: if that is not the number of pairs of any K.
+      InputError: if their number is not K (K - 1) / 2 for any K.
 
     Example:
       >>> import jaxduel as jd
@@ -77,7 +77,8 @@ def tournament(beats: ArrayLike, magnitudes: ArrayLike) -> jax.Array:
       magnitudes: (K (K - 1) / 2,) x, the pairs in lexicographic order.
 
     Raises:
-      InputError: if there is not one magnitude for each pair, or `beats` has other numbers.
+      InputError: if there is not one magnitude for each pair, or `beats` has other entries than 0
+        and 1.
 
     Example:
       >>> import numpy as np
@@ -107,13 +108,13 @@ def sst(increments: ArrayLike) -> jax.Array:
     of the arms, arm 0 first: for i < j the logit of p_ij is the larger one of (i + 1, j) and
     (i, j - 1), or 0 for neighbours, plus log(1 + e^x_ij). Arm 0 is the Condorcet winner.
 
-    Differentiable except where those two are equal.
+    Differentiable except where these two logits are equal.
 
     Args:
       increments: (K (K - 1) / 2,) x, the pairs in lexicographic order.
 
     Raises:
-      InputError: if that is not the number of pairs of any K.
+      InputError: if their number is not K (K - 1) / 2 for any K.
 
     Example:
       >>> import jaxduel as jd

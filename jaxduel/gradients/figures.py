@@ -35,8 +35,8 @@ def worst_case_figure(found: WorstCase, label: str | None = None) -> Figure:
     title names policy, family and T.
 
     Args:
-      found: result of the search. Bands are 95 % intervals, over the seeds of a step and over
-        fresh ones.
+      found: result of the search. Bands are 95 % intervals, over the seeds of a step and over fresh
+        seeds.
       label: label of the objective, with its unit; by default from the objective and the definition
         of regret.
 

@@ -30,10 +30,10 @@ class Parametrised(NamedTuple):
 
     problem: DuelingProblem | ArmsProblem
     played: np.ndarray
-    """(K, K) or (K,) float64: its probabilities or means, rounded as they are simulated."""
+    """(K, K) or (K,) float64: its probabilities or means, rounded as in simulations."""
     slopes: np.ndarray
-    """(K, K, n) float64 of the preferences, those of i over j and of j over i with opposite signs;
-    (K, n) of the means."""
+    """Derivatives, float64: (K, K, n) of the preferences, antisymmetric in i and j; (K, n) of the
+    means."""
     unravel: Callable[[np.ndarray], Any]
     """From (..., n) to the pytree of the parameters, with the leading axes in front."""
 
@@ -42,9 +42,9 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
     """The instance at `params`, computed in float64.
 
     Raises:
-      InputError: if `instance_fn` is no function, or none of JAX, if parameters are not
-        floating-point numbers, if the instance leaves its range, or if a derivative is not finite.
-        The entry is named.
+      InputError: if `instance_fn` is no function of JAX, if parameters are not floating-point
+        numbers, if the instance leaves its range, or if a derivative is not finite. The entry is
+        named.
     """
     if not callable(instance_fn):
         raise InputError(
@@ -63,7 +63,7 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
         problem = _validated(instance_fn(wide))
         try:
             slopes = np.asarray(jax.jacrev(lambda x: _values(instance_fn(unravel(x))))(flat))
-        except (*ASKS_FOR_VALUES, InputError):  # numbers alone were accepted above
+        except (*ASKS_FOR_VALUES, InputError):  # with plain numbers it worked above
             raise InputError(
                 "instance_fn must be a function of JAX, which can be differentiated, but asks for "
                 "the values of its parameters, as NumPy and the generators of jaxduel.problems do: "
@@ -94,7 +94,8 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
 
 
 def require_uncertain(at: Parametrised, undefined: str) -> None:
-    """Raises InputError if a probability is 0 or 1, where `undefined` is undefined: names both."""
+    """Raises InputError, which names the entry, if a probability is 0 or 1: `undefined` is
+    undefined there."""
     if isinstance(at.problem, ArmsProblem) and at.problem.std is not None:
         return
     sure = (at.played <= 0) | (at.played >= 1)
@@ -118,8 +119,8 @@ def warn_if_constant(at: Parametrised) -> None:
 def gap_slopes(at: Parametrised, definition: str) -> np.ndarray:
     """Derivatives of the gaps, (K, n) float64, with the present winner held fixed.
 
-    Copeland, binary and votes' gaps are numbers: their derivatives are zero. The instance must have
-    gaps by that definition, which `simulate` checks.
+    Copeland, binary and votes' gaps are piecewise constant: their derivatives are zero. `simulate`
+    checks that the instance has gaps of this definition.
     """
     problem, slopes = at.problem, at.slopes
     if isinstance(problem, ArmsProblem):

@@ -61,7 +61,7 @@ class Objective:
                 CheckedCell(policy, problem, self.horizon, settings.checkpoints, settings)
 
     def problem(self, params: np.ndarray, name: str) -> DuelingProblem:
-        """The instance at `params`, under that name."""
+        """The instance at `params`, named `name`."""
         with jax.enable_x64(True):
             matrix = np.asarray(self.space.instance(jnp.asarray(params, jnp.float64)))
         return from_matrix(matrix, name)

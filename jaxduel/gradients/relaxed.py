@@ -78,7 +78,7 @@ class RelaxedGradient(NamedTuple):
 
     value: float  # mean relaxed regret
     value_sem: float
-    gradient: Any  # like params: its derivative
+    gradient: Any  # like params: derivative of the value
     gradient_sem: Any  # like params
 
 
@@ -97,14 +97,14 @@ def relaxed_regret(
     p + sqrt(n p (1 - p)) z, clipped to [0, n]: the same z, whatever the preferences. As the
     temperature falls to 0, the run tends to that of `jaxduel.simulate` with such sums in place of
     binomial ones (evidence that equals a threshold counts as half a test passed). An entry of 0 or
-    1 has no noise, and the derivative of the mean alone.
+    1 has no noise, and only the derivative of its mean.
 
     Args:
       policy: "pcomp", "scomp" or "scomp2", its numbers known (not traced): T and the sizes of the
         batches fix the number of rounds that are computed.
-      preferences: (K, K), K = policy.num_arms. Of a pair, p_ij - p_ji is read: the gradient is
-        antisymmetric, and each of the two entries has half of the pair's derivative.
-      horizon: T, at most the policy's own.
+      preferences: (K, K), K = policy.num_arms. Only p_ij - p_ji is read: the gradient is
+        antisymmetric, each of the two entries having half of the pair's derivative.
+      horizon: T, at most the policy's horizon.
       key: () typed key of this seed, or a whole number.
       temperature: positive, a pure number: the relative excess of evidence over a test's radius
         that multiplies the odds of the test's passing by e.
@@ -270,8 +270,8 @@ def _moments(
     lanes: int,
     regret: str,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Number of seeds in each block, and the mean and the sum of squared deviations of (regret,
-    gradient) over them: (blocks,), (blocks, 1 + P), (blocks, 1 + P)."""
+    """Each block's number of seeds, mean of (regret, gradient), and sum of its squared deviations:
+    (blocks,), (blocks, 1 + P), (blocks, 1 + P)."""
 
     def of_seed(preferences: jax.Array, index: jax.Array) -> jax.Array:
         seed = jax.random.fold_in(key, index)

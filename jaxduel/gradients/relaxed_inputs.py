@@ -55,8 +55,8 @@ def checked(policy: Any, horizon: Any, temperature: Any, regret: str) -> np.ndar
 
 
 def _sizes(policy: Any, horizon: int) -> np.ndarray:
-    """Sizes c_(r - 1), ... of as many rounds as T can last: if each compares a single pair, and one
-    is played twice, where PCOMP takes over."""
+    """Sizes c_(r - 1), ... of the most rounds that T can last: if every round compares a single
+    pair, and the round is played twice in which PCOMP takes over."""
     first = int(policy.tau) if isinstance(policy, PCOMP) else 1
     with jax.ensure_compile_time_eval():
         rounds = jnp.arange(first - 1, first + _MOST_ROUNDS, dtype=jnp.int32)

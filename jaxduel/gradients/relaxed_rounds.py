@@ -42,7 +42,7 @@ class SmoothTests(NamedTuple):
 
     @classmethod
     def of(cls, policy: Any, temperature: jax.Array, terms: Terms) -> SmoothTests:
-        """The tests with K and T as they are in this round."""
+        """The tests with this round's K and T."""
         dtype = temperature.dtype
         return cls(
             temperature,
@@ -60,11 +60,11 @@ class RelaxedState(NamedTuple):
 
     active: jax.Array  # (K,) in [0, 1]: A, or A' after the switch
     switched: jax.Array  # () in [0, 1]: PCOMP has taken over
-    lead: jax.Array  # (K, K): wins of i over j less those of j over i, all rounds
+    lead: jax.Array  # (K, K): wins of i over j minus wins of j over i, all rounds
     counts: jax.Array  # (K, K) symmetric: comparisons of i and j, all rounds
     remaining: jax.Array  # (): comparisons left of T
     plays: jax.Array  # (K,): a comparison plays two arms
-    candidate: jax.Array  # (K,): SCOMP2's in the round before, 0 in the first
+    candidate: jax.Array  # (K,): SCOMP2's in the previous round; 0 in the first
     terms: Terms  # K and T, ()
 
 
@@ -87,7 +87,7 @@ def relaxed_plays(
 
     Args:
       policy: a PCOMP, SCOMP or SCOMP2.
-      sizes: (R + 1,), c_(r - 1) and c_r are those of round r = 1 .. R: the rounds that T may take.
+      sizes: (R + 1,), c_(r - 1) and c_r for each round r = 1 .. R that T may take.
       horizon: () T.
       drift: (K, K) antisymmetric, p_ij - p_ji.
       key: () typed key of this seed.
@@ -160,7 +160,7 @@ def _scomp_round(
     luck: Luck,
     sampled: jax.Array,
 ) -> RelaxedState:
-    """Algorithm 2, lines 5 to 12, mixed with Algorithm 1 as far as PCOMP has taken over."""
+    """Algorithm 2, lines 5 to 12, mixed with Algorithm 1 by the weight `switched`."""
     active, gamma = state.active, tests.margin / jnp.sqrt(size)
     seeds = sampled * active
     seeding = (1.0 - state.switched) * _any(seeds)
@@ -192,7 +192,7 @@ def _scomp2_round(
     luck: Luck,
     sampled: jax.Array,
 ) -> RelaxedState:
-    """Algorithm 3, lines 5 to 14, mixed with Algorithm 1 as far as PCOMP has taken over.
+    """Algorithm 3, lines 5 to 14, mixed with Algorithm 1 by the weight `switched`.
 
     The candidate is a point of the simplex: see `_member`.
     """
@@ -238,8 +238,8 @@ def _leads(
     gamma: jax.Array,
     printed: tuple[float, float],
 ) -> tuple[jax.Array, jax.Array]:
-    """Leads of i over j as multiples of the threshold for the switch, and of the one for joining
-    A': (K, K) each."""
+    """Leads of i over j as multiples of two thresholds, for the switch and for joining A': (K, K)
+    each."""
     switching, joining = printed
     share = joining / switching if policy.width is None else policy.width
     ratio = excess / (switching * gamma)
@@ -299,7 +299,7 @@ def _left(
 
 
 def _evidence_ratio(tests: SmoothTests, state: RelaxedState) -> jax.Array:
-    """Signed square root of the KL evidence that i beats j, over that of the threshold: (K, K)."""
+    """Signed square root of (KL evidence that i beats j) / threshold: (K, K)."""
     n = jnp.maximum(state.counts, _NO_COUNT)
     return _signed_root(state.lead / n) * jnp.sqrt(n / tests.threshold)
 
@@ -318,12 +318,12 @@ def _escape(rivals: jax.Array, surely: jax.Array) -> jax.Array:
 
 
 def _kept(before: jax.Array, left: jax.Array) -> jax.Array:
-    """The arms left; those of `before` as far as an elimination would leave none."""
+    """The arms left, mixed with `before` by the weight that none is left."""
     return left + (1.0 - _any(left)) * (before - left)
 
 
 def _any(weights: jax.Array) -> jax.Array:
-    """() weight of "at least one is"."""
+    """() weight of "at least one is true"."""
     return 1.0 - jnp.prod(1.0 - weights)
 
 

@@ -32,8 +32,8 @@ from jaxduel.stats import moments_of
 POINTS = 16
 """Approximate number of checkpoints if none are given.
 
-More of them make the variance smaller, and scores take more memory. Measured: the variance of the
-gradient at T = 2,000 (BTL, K = 3, 6,000 seeds; the sum over coordinates) over that with 16:
+More checkpoints lower the variance, and scores take more memory. Measured: variance of the gradient
+at T = 2,000 (BTL, K = 3, 6,000 seeds; summed over coordinates), divided by the variance with 16:
 
     points              4      8     16     32     50    100
     dts               1.70   1.23   1      0.92   0.89   0.87
@@ -55,7 +55,7 @@ class RegretGradient:
       value_sem: (M,) float64, its standard error.
       gradient: the pytree of the parameters, each leaf float64 with an axis of M in front: the
         derivatives of expected regret.
-      gradient_sem: the same, their standard errors.
+      gradient_sem: the same pytree, standard errors.
       num_seeds: number of runs.
       definition: definition of regret.
 
@@ -115,14 +115,14 @@ def regret_gradient(
         d E[R] / d theta = E[dR / d theta at fixed plays] + E[(R - c) S],
         S = sum over i < j of (W_ij / p_ij - W_ji / (1 - p_ij)) dp_ij / d theta,
 
-    where c does not depend on the run: the mean regret of the other runs. Of arms with rewards, the
-    scores are those of Gaussian means, (reward - mean) / std^2, or of Bernoulli ones, (reward -
-    mean) / (mean (1 - mean)), and batched sums have the same.
+    where c does not depend on the run: the mean regret of the other runs. With rewards, the scores
+    are (reward - mean) / std^2 for Gaussian arms and (reward - mean) / (mean (1 - mean)) for
+    Bernoulli arms; batched sums have the same scores.
 
     The growth of regret between two checkpoints does not depend on later outcomes, so it is
     multiplied by the score up to the second checkpoint only (`causal`): the more checkpoints, the
-    smaller the variance. Batched policies plan a round before its outcomes, which are left out of
-    the score of checkpoints in it.
+    smaller the variance. Batched policies plan a round before its outcomes: scores at checkpoints
+    inside the round leave these out.
 
     Where the instance's winners change, expected regret jumps or has a kink; the gradient holds the
     winners at `params` fixed. "copeland" and binary regrets count arms, so that their first term is
@@ -134,13 +134,13 @@ def regret_gradient(
         `jaxduel.gradients.families`, or to `jaxduel.problems.ArmsProblem(means, std)`, without std
         for Bernoulli rewards. It is differentiated by JAX, in float64: no NumPy in it.
       params: a pytree of floating-point arrays.
-      horizon: T; the policy's own if None.
+      horizon: T; the policy's horizon if None.
       num_seeds: number of independent runs, at least 2.
       key: root of all randomness, an integer or a typed JAX key.
       regret: as in `jaxduel.simulate`; "copeland" or "pulls" by default.
       checkpoints: times, increasing, within 1 .. T; about `POINTS` evenly in log t if None.
-      causal: whether regret is multiplied by earlier scores only; if not, by those of the whole
-        run. Both are unbiased.
+      causal: multiply regret by earlier scores only, else by the score of the whole run. Both are
+        unbiased.
       shuffle_arms: as in `jaxduel.simulate`.
       delay: as in `jaxduel.simulate`.
       skip_quiet: as in `jaxduel.simulate`.
@@ -172,7 +172,7 @@ def regret_gradient(
     require_uncertain(at, "the score")
     warn_if_constant(at)
     definition = regrets.default_of(at.problem) if regret is None else regret
-    regrets.needs_pairs(definition)  # refuses an unknown one
+    regrets.needs_pairs(definition)  # refuses an unknown definition
     require_policy(policy, "regret_gradient")
     last = horizon_of(policy, horizon)
     if checkpoints is None:
@@ -278,8 +278,8 @@ def _scores_of_wins(wins: jax.Array, p: jax.Array, per_win: jax.Array) -> jax.Ar
 
     Args:
       wins: (runs, M, K, K) int32.
-      p: (K (K - 1) / 2,) the preferences above the diagonal; float64, since wins, up to 2^31, minus
-        their expectation are far smaller than wins.
+      p: (K (K - 1) / 2,) the preferences above the diagonal; float64, since wins reach 2^31 and
+        their surplus over the expectation is far smaller.
       per_win: (K (K - 1) / 2, n) float32.
 
     Returns:

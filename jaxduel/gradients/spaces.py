@@ -23,19 +23,19 @@ SPACES = ("btl", "thurstone", "sst", "condorcet", "cycle")
 
 @dataclass(frozen=True)
 class Space:
-    """A set of instances to search, all with the same number of arms and of one assumption.
+    """Instances to search, with one number of arms and one assumption.
 
     Attributes:
-      name: the family's.
+      name: the family's name.
       num_arms: K.
       instance: from parameters, (n,), to (K, K) preferences, as in `jaxduel.gradients.families`.
       draw: from a key to the parameters of a starting instance.
-      project: from parameters to allowed ones; allowed ones stay. For "condorcet" and "cycle" the
-        nearest; for "btl" and "thurstone" the nearest once all are shifted so that arm 0 has 0; for
-        "sst", whose allowed set is no box, each one is brought within its own bounds, and then the
-        excess of the logits' increments over their least is shrunk by one factor, the largest that
-        suffices.
-      regret: the definition of regret that goes with it.
+      project: from parameters to allowed parameters, which stay unchanged. "condorcet" and "cycle":
+        the nearest; "btl" and "thurstone": the nearest after a shift that puts arm 0 at 0; "sst",
+        whose allowed set is no box: every parameter is clipped to its bounds, then the excess of
+        the logits' increments over their least values is shrunk by one factor, as little as
+        possible.
+      regret: the default definition of regret.
 
     Example:
       >>> import numpy as np
@@ -64,11 +64,11 @@ def space(name: str, num_arms: int, *, min_gap: float = 0.02, most: float = 0.95
     - "sst": any strongly transitive matrix in the order of the arms; neighbours are at least
       min_gap apart.
     - "condorcet": arm 0 beats all others by at least min_gap; the rest is free.
-    - "cycle": arms 0 to 2 beat one another in a cycle and all others, an arm beats those after it;
-      all gaps are at least min_gap. No Condorcet winner, three Copeland winners.
+    - "cycle": arms 0 to 2 form a cycle and beat all others; every other arm beats the arms after
+      it; all gaps are at least min_gap. No Condorcet winner, three Copeland winners.
 
     Starting points are standard normal: scores, sorted so that arm 0 wins ("btl", "thurstone"), or
-    one parameter for each pair (the others).
+    one parameter for each pair (other families).
 
     Args:
       name: one of `SPACES`.
@@ -103,7 +103,7 @@ def space(name: str, num_arms: int, *, min_gap: float = 0.02, most: float = 0.95
 
 
 def _of_scores(name: str, num_arms: int, min_gap: float, most: float) -> Space:
-    """A space of arms with scores; that of arm 0 leads by the minimal gap, and is shifted to 0."""
+    """A space of scores: arm 0's score is 0, and leads by at least the minimal gap."""
     quantile = _logit if name == "btl" else NormalDist().inv_cdf
     nearest, farthest = quantile(0.5 + min_gap), quantile(most)
 

@@ -24,7 +24,7 @@ def evidence_against_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
       losses: counts of a shape that broadcasts with `wins`.
 
     Returns:
-      float32 of the broadcast shape, in nats; 0 where there are no counts, n log 2 where one is 0.
+      float32 of the broadcast shape, in nats; 0 where both counts are 0, n log 2 where one is 0.
 
     Example:
       >>> import jax.numpy as jnp
@@ -44,8 +44,8 @@ def evidence_against_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
 def divergence_from_half(x: jax.Array) -> jax.Array:
     """d(p, 1/2) of p = (1 + x) / 2, the Bernoulli divergence from a fair coin, in nats.
 
-    For use at every step of a policy. The one in `jaxduel.theory` is accurate in float64 and
-    accepts NumPy arrays too, but takes five times as long.
+    For use at every step of a policy. `jaxduel.theory` has a version that is accurate in float64
+    and accepts NumPy arrays, but takes five times as long.
 
     Args:
       x: float32 in [-1, 1], any shape.

@@ -1,7 +1,7 @@
 """Draws of theta from Beta(a, b), also conditioned on theta > 1/2, exactly and in float32.
 
-From hats that lie above the density of logit(theta) (`jaxduel.numerics.beta_hat`); also for the few
-marked entries of an array (`jaxduel.numerics.marked`).
+By rejection, from hats above the density of logit(theta) (`jaxduel.numerics.beta_hat`); also for
+the few marked entries of an array (`jaxduel.numerics.marked`).
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ def propose_logit(
 
 
 def propose_from(words: Array, a: Array, b: Array, difference: Array) -> tuple[Array, Array]:
-    """`propose_logit`, not conditioned, of float32 parameters and a - b, which may be known more
-    accurately than they are."""
+    """Unconditioned `propose_logit` from float32 a, b and a - b; the difference may be more
+    accurate than a and b."""
     distance, weight = weigh(words[0], hat_of(a, b, jnp.zeros_like(a)))
     return mode_of(a, b, difference) + distance, is_accepted(words[1], weight)
 
@@ -146,7 +146,8 @@ def _until_accepted(
 ) -> Array:
     """Accepted values for each element, float32 of the shape that a and b broadcast to.
 
-    Everything is proposed once, then each column of eight retries one unfinished element at a time.
+    Every element is proposed once; then each column of eight retries one unfinished element at a
+    time.
     """
     valid = (a >= 1.0) & (b >= 1.0)
     a, b, difference = (jnp.where(valid, x, jnp.nan) for x in (a, b, difference))
@@ -197,11 +198,11 @@ def logits_above_half(
 
     Args:
       seed: the step's seed; () each.
-      stream: of the random words; this function uses all from `stream` on.
+      stream: the first stream of random words used; all later ones are used too.
       marked: (..., N) bool, the entries to draw.
       wins: (..., N) int32, counts, at least 0.
       losses: (..., N) int32.
-      reading: an elementwise function of y, to return instead of y.
+      reading: an elementwise function of y; its value is returned instead of y.
 
     Returns:
       (..., N) float32, 0 where not marked.
@@ -212,7 +213,7 @@ def logits_above_half(
 
 @cache
 def _proposing(reading: Reading) -> Proposing:
-    """`propose_logit`, read."""
+    """`propose_logit`, with `reading` applied to y."""
 
     def propose(words: Array, wins: Array, losses: Array) -> tuple[Array, Array]:
         y, accepted = propose_logit(words, wins + 1, losses + 1)

@@ -11,9 +11,9 @@ and exponential on both sides. The tangent of slope -s, for any s < b, is s (c -
     s c = a g(s / a) + b g(-s / b),     g(u) = (1 + u) log(1 + u) - u <= u^2 (3 + u) / (6 + 4 u)
 
 (u (6 + u) / (6 + 4 u) - log(1 + u) is 0 at u = 0, with slope 4 u^3 / ((6 + 4 u)^2 (1 + u)), hence
-never negative). The bound, in place of g, gives a hat without a logarithm. With s such
-that the tangent is about one e-fold below the mode, which is the best one, 87 % or more of the
-proposals are accepted, whatever a and b.
+never negative). The bound, in place of g, gives a hat without a logarithm. With s such that the
+tangent is about one e-fold below the mode, the best choice, 87 % or more of the proposals are
+accepted, whatever a and b.
 
 Conditioned on theta > 1/2, y > 0, the hat is cut at 0. If a < b, the density falls from there on:
 then the reference is y = 0 and p = q = 1/2, and h(t) has one more term, -(b - a) t / 2.
@@ -50,7 +50,7 @@ class Hat(NamedTuple):
 
 
 def counts_of(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, Array]:
-    """a, b, a - b as float32; the difference is that of the integers where a, b are integers."""
+    """a, b and a - b as float32; integers are subtracted before they are rounded."""
     a, b = jnp.asarray(a), jnp.asarray(b)
     if jnp.issubdtype(a.dtype, jnp.integer) and jnp.issubdtype(b.dtype, jnp.integer):
         difference = (a.astype(jnp.int32) - b.astype(jnp.int32)).astype(jnp.float32)
@@ -146,8 +146,8 @@ def weigh(word: Array, hat: Hat) -> tuple[Array, Array]:
 def weigh_above_half(word: Array, hat: Hat, mode: Array) -> tuple[Array, Array]:
     """A draw y > 0 from the hat around `mode` (or 0), cut at y = 0; the probability to accept it.
 
-    A y near 0 keeps its relative precision: it is measured from there, the level piece and the
-    left one being entered at their lower end.
+    A y near 0 keeps its relative precision: the level piece and the left piece are entered at their
+    lower ends.
     """
     reach = jnp.maximum(mode - hat.left, 0.0)  # where the level piece starts
     span = jnp.minimum(reach, _DEPTH / hat.left_slope)  # of the left piece, from `base` on

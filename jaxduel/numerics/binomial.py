@@ -7,7 +7,7 @@ slowest element is done. Here p is reflected into [0, 1/2] and each element take
 * otherwise: Hormann's transformed rejection (BTRS), written relative to the mode. Displacements
   from the mode are below 2^24, hence exact in float32; the mode itself is an exact integer.
 
-Elements with n > 0 alone cost work: those of all lanes form one queue (`jaxduel.numerics.marked`).
+Only elements with n > 0 cost work: one queue serves those of all lanes (`jaxduel.numerics.marked`).
 
 Sources: W. Hormann, "The generation of binomial random variates", Journal of Statistical
 Computation and Simulation 46 (1993); C. Loader, "Fast and accurate computation of binomial
@@ -70,12 +70,12 @@ def binomial(key: Array, n: ArrayLike, p: ArrayLike) -> Array:
 
 
 def wins_of_pairs(key: Array, n: Array, p: Array) -> Array:
-    """Wins of each side of pairs: `binomial` numbers, and at (j, i) what is left at (i, j).
+    """Wins of both sides of pairs: `binomial` draws at (i, j), the remaining trials at (j, i).
 
     Args:
         key: as for `binomial`.
         n: (K, K) int32, numbers of trials at i < j; other entries are not read.
-        p: (K, K) float32, success probabilities there.
+        p: (K, K) float32, success probabilities at i < j.
 
     Returns:
         (K, K) int32.
@@ -95,7 +95,7 @@ def _rest(successes: Array, n: Array, *_: Array) -> Array:
 
 
 def _draw(words: Array, n: Array, p: Array, *_: Array) -> tuple[Array, Array]:
-    """A proposal of either way, int32, and whether it is the draw, bool."""
+    """A proposal by either method, int32, and whether it is accepted, bool."""
     n, p = (jnp.broadcast_to(x, words.shape[1:]) for x in (n, p))  # of several trials at once
     mirrored = p > 0.5
     p = jnp.where(mirrored, 1.0 - p, p)
@@ -213,7 +213,7 @@ def _log_factorial_excess(x: Array, delta: Array) -> Array:
 def multinomial(key: jax.Array, n: jax.Array, weights: jax.Array) -> jax.Array:
     """Counts of each arm in n draws in proportion to weights: one multinomial draw.
 
-    Arm by arm, a binomial share of the draws that are left, as exact as
+    Each arm in turn takes a binomial share of the remaining draws, as exact as
     `binomial`. Under `jax.vmap` nothing is computed where every n is 0.
 
     Args:

@@ -1,4 +1,4 @@
-"""Choices: of the largest number, and uniform ones, of a member of a set and of their order."""
+"""Choices: the largest number, a uniform member of a set, and a uniformly random order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jaxduel.numerics.threefry import bits
 _WORD = 32
 
 _FEW = 8
-"""Up to so many numbers a search costs less than moving them."""
+"""Up to this many numbers `lax.argmax` is the faster way."""
 
 
 def masked_choice(mask: jax.Array, u: jax.Array) -> jax.Array:
@@ -26,8 +26,8 @@ def masked_choice(mask: jax.Array, u: jax.Array) -> jax.Array:
     on a CPU costs a fraction of a cumulative sum over the arms.
 
     Args:
-      mask: (K,) bool, true for the members; at least one must be (else the result is K - 1 or less,
-        and meaningless).
+      mask: (K,) bool, true for the members; at least one must be true (else the result is
+        meaningless).
       u: () float32 in [0, 1).
 
     Returns:
@@ -67,8 +67,8 @@ def count_true(mask: jax.Array) -> jax.Array:
 def first_largest(values: jax.Array) -> jax.Array:
     """The first index of the largest number.
 
-    `lax.argmax` finds it too, but on a CPU in one lane after another, with all the work that the
-    numbers take.
+    Vectorized: on a CPU `lax.argmax` runs in one lane after another, together with the work that
+    makes the numbers.
 
     Args:
       values: (K,) float32, no NaN.
@@ -78,7 +78,7 @@ def first_largest(values: jax.Array) -> jax.Array:
     """
     if for_accelerator() or len(values) <= _FEW:
         return lax.argmax(values, 0, jnp.int32)
-    values = materialize(values, values[0] != values[0])  # never: it is no NaN
+    values = materialize(values, values[0] != values[0])  # never true: no NaN
     places = lax.iota(jnp.int32, len(values))
     return least(jnp.where(values == largest(values), places, len(values)))
 
@@ -133,7 +133,7 @@ def random_order(mask: jax.Array, key: jax.Array) -> jax.Array:
 
     Args:
       mask: (N,) bool.
-      key: of the order; it must not be used for anything else.
+      key: used for nothing else.
 
     Returns:
       (N,) int32.

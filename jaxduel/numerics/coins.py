@@ -15,17 +15,18 @@ _GRAIN = 2.0**31
 def bernoulli_from_tail(
     seed: KeyWords, position: jax.Array, stream: int, tail: jax.Array
 ) -> jax.Array:
-    """Draws the event theta > 1/2 by its probability, given as by `signed_tail`, to 2^-63.
+    """Tosses coins for theta > 1/2, with probabilities as of `signed_tail`.
 
     The small side's probability is compared with 63 random bits, the first 31 as an integer, the
-    rest as a fraction. Rounding adds at most 2^-63 to its error, and at most 2^-24 of itself: a
-    probability of 1e-13 is still right to 1e-6 of itself, one far below 2^-63 is 0 or 2^-63.
+    rest as a fraction. Rounding adds an absolute error of at most 2^-63 and a relative one of at
+    most 2^-24: 1e-13 is still right to a millionth of itself; a probability far below 2^-63 becomes
+    0 or 2^-63.
 
     Args:
       seed: the step's seed.
-      position: a number for each coin, at least 0; coins with equal numbers fall alike.
+      position: a number for each coin, at least 0; coins with equal numbers fall on the same side.
       stream: of the random words.
-      tail: float32 in [-1/2, 1/2]: P(theta > 1/2), or minus P(theta < 1/2), the smaller of them.
+      tail: float32 in [-1/2, 1/2]: P(theta > 1/2), or minus P(theta < 1/2), whichever is smaller.
 
     Returns:
       True where theta > 1/2: bool of the shape that `position` and `tail` share.
@@ -35,7 +36,7 @@ def bernoulli_from_tail(
 
 
 def _below(high: jax.Array, low: jax.Array, chance: jax.Array) -> jax.Array:
-    """True where the binary fraction with digits `high`, less its last, then `low` is < chance."""
+    """True where `high` less its last bit, then `low`, as a binary fraction, is below `chance`."""
     level = chance * jnp.float32(_GRAIN)
     whole = jnp.floor(level)
     limit, first = whole.astype(jnp.int32), (high >> jnp.uint32(1)).astype(jnp.int32)
@@ -48,22 +49,22 @@ def steps_before(
 ) -> jax.Array:
     """The number of independent steps before the first one in which an event happens.
 
-    Within `jax.enable_x64(True)`: the draw is made in float64, so that lengths are exact to the
-    step, with the relative accuracy that the chance has, whatever its size.
+    To be called within `jax.enable_x64(True)`: lengths are drawn in float64, exact to the step,
+    with the relative accuracy of the chance, whatever its size.
 
     Args:
       first, second: () uint32, random words.
-      chance: () float64 in (0, 1], that it happens in a step.
+      chance: () float64 in (0, 1], the event's probability in a step.
       limit: () int32, at least 0.
 
     Returns:
-      () int32, from 0 to `limit`, which stands for all numbers that are larger, too.
+      () int32, from 0 to `limit`, which also stands for all larger numbers.
     """
     length = jnp.floor(jnp.log1p(-unit(first, second)) / jnp.log1p(-chance))
     return jnp.minimum(length, limit.astype(jnp.float64)).astype(jnp.int32)
 
 
 def unit(high: jax.Array, low: jax.Array) -> jax.Array:
-    """A uniform number in (0, 1], float64, relatively accurate near 0, of two random words."""
+    """A uniform number in (0, 1], float64, relatively accurate near 0, from two random words."""
     tail = (low.astype(jnp.float64) + 0.5) * 2.0**-32
     return (high.astype(jnp.float64) + tail) * 2.0**-32

@@ -18,9 +18,9 @@ from jax.custom_batching import custom_vmap
 from jaxduel.numerics.target import for_accelerator
 
 _SLOTS = 8
-"""Lanes that go together on a CPU, unless a caller says how many."""
+"""Lanes that are worked on together on a CPU, by default."""
 _ACCELERATOR_PART = 4
-"""There all lanes are served in at most so many turns: each costs its kernels, not its lanes."""
+"""Most turns in which an accelerator serves all lanes: a turn costs its kernels, not its lanes."""
 
 
 def compacted_cond(
@@ -35,10 +35,10 @@ def compacted_cond(
 ) -> Any:
     """`work(value, *context)` if `needed`, else `value`, like a `lax.cond`.
 
-    Under `jax.vmap` only lanes that need the work pay for it, a few at a time on a CPU, a quarter
-    of all, or 8, on an accelerator; where it loops, they take as long as the slowest of them.
-    Results do not depend on which lanes go together, except for the rounding that XLA chooses for
-    the shape, the same for all.
+    Under `jax.vmap` only lanes that need the work pay for it: a few at a time on a CPU, a quarter
+    of all (at least 8) on an accelerator. Where the work loops, lanes that go together take as long
+    as the slowest. Results do not depend on the grouping, except for the rounding that XLA chooses
+    for the shape.
 
     Args:
       work: a function of arrays of one lane. It must be the same object in every call, as functions
@@ -53,8 +53,8 @@ def compacted_cond(
         first axes of all these arrays, to the tree of the entries there.
       effort: () int32, a guess of how long the work will loop, 0 to 2^31 over the number of lanes:
         on a CPU lanes of similar effort go together.
-      is_light: whether the work costs less than finding the lanes that need it on an accelerator,
-        where all lanes do it then.
+      is_light: true if the work costs less than finding the lanes that need it on an accelerator:
+        then all lanes do it there.
       together: number of lanes that go together on a CPU. One is best where the work loops for
         very different times, over arrays that are large enough by themselves.
     """
@@ -66,7 +66,7 @@ def compacted_cond(
 
 @cache
 def _over_lanes(work: Callable[..., Any], together: int, accelerated: bool) -> Any:
-    """`compacted_cond` with its own batching rule, one for each target: JAX may keep its traces."""
+    """`compacted_cond` with a batching rule, one per target: JAX may keep its traces."""
 
     @custom_vmap
     def one(
@@ -142,7 +142,7 @@ def _compacted(
     """The work for the lanes of (L, ...) arrays that need it, a few at a time."""
     lanes = needed.shape[0]
     if lanes == 1 and not accelerated:
-        # of a loop XLA sees that all turns do the same with the context, and does it before any
+        # no loop: XLA would move work on the context, the same in all turns, out of it
         alone, v, c, t = jax.tree.map(lambda x: x[0], (needed, value, context, table))
         done = lax.cond(alone, lambda v: work(v, *c, *_reader(t)), lambda v: v, v)
         return jax.tree.map(lambda x: x[None], done)
@@ -164,7 +164,7 @@ def _compacted(
 
 
 def _queue(needed: jax.Array, effort: jax.Array | None, spare: int) -> tuple[jax.Array, jax.Array]:
-    """The lanes that need the work, least effort first, after spare places, L; and their number.
+    """The lanes that need the work, least effort first, behind `spare` entries of L; their number.
 
     Returns:
       (L + spare,) int32, and () int32.

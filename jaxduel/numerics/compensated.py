@@ -27,11 +27,11 @@ def add(total: jax.Array, carry: jax.Array, x: jax.Array) -> tuple[jax.Array, ja
 
     Args:
       total: float32, any shape: 0, or from a previous call.
-      carry: the same: 0, or from the same call.
+      carry: of the same shape: 0, or from the same call.
       x: float32, finite, of a shape that broadcasts with them; rounded sums must stay finite.
 
     Returns:
-      total and carry, float32 of the broadcast shape; total is what total + carry rounds to.
+      total and carry, float32 of the broadcast shape; total is total + carry, rounded.
     """
     high = total + x
     added = high - total
@@ -47,7 +47,7 @@ def value(total: jax.Array, carry: jax.Array) -> jax.Array:
 
 
 def above_least(total: jax.Array, carry: jax.Array, among: jax.Array) -> jax.Array:
-    """The sums less the least of them, without what cancels: accurate also where all are large.
+    """The sums minus the least of them, without cancellation: accurate even if all are large.
 
     Args:
       total: float32, (K, ...).

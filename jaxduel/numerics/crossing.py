@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 _PROBES = 16
-"""Times tried at once: at first those apart from the guess by powers of four, up to 2^30."""
+"""Times tried at once; the first ones differ from the guess by powers of four, up to 2^30."""
 _MOST = np.float32(2**31 - 128)
 """The largest float32 that is an int32."""
 
@@ -23,10 +23,10 @@ def count_while_true(
 ) -> jax.Array:
     """Number of the times t + 1, t + 2, ... at which a condition holds, before it first fails.
 
-    The condition itself is evaluated, so the crossing is exact to one comparison, with the rounding
-    that the condition has. A closed form in float32 would miss it by many comparisons where t is
-    large, and is a guess. Rounds of a loop are what the search costs, so many times are tried at
-    once: about log2(n) / 4 rounds for a crossing n comparisons from the guess.
+    The condition itself is evaluated, with its rounding, so the crossing is exact. A closed form in
+    float32 would miss it by many comparisons where t is large, but may be the guess. The search
+    costs rounds of a loop, so every round tries many times: about log2(n) / 4 rounds for a crossing
+    n comparisons from the guess.
 
     Args:
       holds: whether the condition holds at a time, () int32 to () bool; once it fails, it must fail
@@ -74,18 +74,19 @@ def drawn_run(
     t: jax.Array,
     limit: jax.Array,
 ) -> tuple[jax.Array, jax.Array]:
-    """Length of a run that was drawn at random, cut where the law that it was drawn from ends.
+    """Length of a randomly drawn run, cut where the law of the draw ends.
 
     Args:
       asked: whether there is a run at all, () bool.
-      length: its length as drawn, () int32 from 0 to limit; limit stands for all that are longer.
-      holds: as for `count_while_true`: whether that law still applies to comparison number t.
+      length: the drawn length, () int32 from 0 to limit, which stands for all longer runs.
+      holds: as for `count_while_true`: whether the law still applies to comparison number t.
       t: () int32, now.
       limit: () int32, at least 0.
 
     Returns:
       The run's length, () int32, and () bool, True if it ends as drawn: then the next comparison is
-      one that ends a run. Of a run that is cut, or reaches the limit, the next one is unknown.
+      one that ends a run. After a run that is cut, or reaches the limit, the next comparison is
+      unknown.
     """
     longest = jnp.where(asked, length + (length < limit), 0)
     stays = holds(t + longest)  # usually True, and then no search is needed

@@ -12,7 +12,7 @@ _MOST = 2**31 - 1
 
 
 def in_float64(formula: Callable[..., Any], *numbers: Any) -> Any:
-    """A formula of 64-bit floats, whatever the global setting is, that returns 32-bit numbers: an
+    """Evaluates a formula in 64-bit floats, whatever the global setting is, for 32-bit results: the
     integer part of a 32-bit float can be off by one.
 
     Example:
@@ -26,5 +26,5 @@ def in_float64(formula: Callable[..., Any], *numbers: Any) -> Any:
 
 
 def to_int32(number: jax.Array) -> jax.Array:
-    """A number that is not negative, rounded down, as int32; at most 2^31 - 1."""
+    """A non-negative number rounded down, as int32; at most 2^31 - 1."""
     return jnp.clip(number, 0, _MOST).astype(jnp.int32)

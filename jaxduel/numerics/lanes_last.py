@@ -24,14 +24,14 @@ from jaxduel.numerics.target import for_accelerator
 
 
 def lanes_last(work: Callable[..., Any]) -> Callable[..., Any]:
-    """`work`, which vmap makes compute for all lanes at once, along the last axis of its arrays.
+    """`work`, which under vmap computes all lanes at once, along the last axis of its arrays.
 
-    On an accelerator, which gains nothing by it, vmap is left as it is.
+    On an accelerator, which gains nothing by it, vmap is unchanged.
 
     Args:
-      work: a function of pytrees of arrays, elementwise along all their axes but leading ones that
-        it knows, by the rules of broadcasting. Lanes are added as the last axis, of length 1 for
-        what all share. A further vmap adds its axis before the lanes'.
+      work: a function of pytrees of arrays, elementwise (with broadcasting) along all axes but
+        known leading ones. Lanes are added as the last axis, of length 1 for shared arrays. A
+        further vmap adds its axis before the lanes'.
     """
     batched = _batched(work, -1)
 
@@ -43,7 +43,7 @@ def lanes_last(work: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _batched(work: Callable[..., Any], axis: int) -> Any:
-    """`work` with a batching rule that adds the axis there."""
+    """`work` with a batching rule that adds lanes at `axis`."""
     one = custom_vmap(work)
 
     @one.def_vmap
@@ -62,8 +62,8 @@ def _batched(work: Callable[..., Any], axis: int) -> Any:
 def least(values: jax.Array, ceiling: float) -> jax.Array:
     """The least number along the first axis, or the ceiling if that is less.
 
-    On a CPU XLA gives `jnp.min` to a library, which takes longer for so few numbers, but no
-    operation that it does not know.
+    On a CPU XLA gives `jnp.min` to a library, which takes longer for so few numbers; it keeps an
+    operation that it does not recognise.
     """
     start = jnp.asarray(ceiling, values.dtype)
     return lax.reduce(values, start, lambda x, y: jnp.where(y < x, y, x), (0,))

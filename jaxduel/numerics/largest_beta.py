@@ -1,8 +1,8 @@
 """The index of the largest of independent Beta numbers, with few of them drawn.
 
 One number is drawn in any case: the floor, of the largest mean. (In the few samples in which it is
-not accepted soon, the floor is 0 and all numbers are drawn.) Another one matters if it exceeds the
-floor theta. For theta at distance d > 0 above p = a / n, the mean of Beta(a, b) with n = a + b,
+not accepted soon, the floor is 0 and all numbers are drawn.) Another number matters if it exceeds
+the floor theta. For theta at distance d > 0 above p = a / n, the mean of Beta(a, b) with n = a + b,
 
     P(beyond theta) <= exp(-n d^2 / (2 v)) / (n d sqrt(2 pi n / (a b))),
 
@@ -12,8 +12,8 @@ integral of (x - p) / (x (1 - x)) from p to theta; and its integral, relative to
 sqrt(2 pi n / (a b)) by Stirling's formula, whose remainders only add to it. Such a number is
 proposed with the probability of that bound, or 1 if that is less, from a hat above the density
 beyond theta, whose area is at most that of an exponential of rate n d (the tests measure it). It is
-accepted with the share of the density in what was proposed; if it is not, it is below the floor,
-and where does not matter. Where d <= 0 the number is drawn in full.
+accepted with the density's share of the proposal; a rejected number is below the floor, and its
+value does not matter. Where d <= 0 the number is drawn in full.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from jaxduel.numerics.stirling import close_stirling
 from jaxduel.numerics.threefry import KeyWords, random_words
 
 _PROPOSALS, _FLOORS, _OTHERS = 0, 1, 1 << 16
-"""Streams of random words; the last two go on with the number of trials."""
+"""Streams of random words; the last two are offset by the trial's number."""
 _TRIES = 3
 """Proposals of the floor: at least 0.997 of the samples have one."""
 
@@ -113,8 +113,7 @@ def bound_beyond(a: Array, b: Array, floor: Array) -> Array:
 
 
 def propose_beyond(words: Array, wins: Array, losses: Array, floor: Array) -> tuple[Array, Array]:
-    """A proposal of logit(theta), minus infinity if there is none above the floor; whether it is
-    the last."""
+    """A proposal of logit(theta), minus infinity if it is rejected; whether the trials end."""
     a, b, difference = counts_of(wins + 1, losses + 1)
     n = a + b
     theta, rest, fall = _beyond(a, b, floor)

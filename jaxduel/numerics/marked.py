@@ -4,7 +4,7 @@ Under `jax.vmap` a loop over a lane's marked entries takes as many turns as the 
 of them needs. Here the marked entries of all lanes form one queue, served by a fixed number of
 slots: a slot proposes until its entry is done, then takes the next. Every number depends on its
 lane's seed, its position and its number of trials alone, not on the queue: an accelerator, where
-turns are dear and slots cheap, serves it otherwise and draws the same numbers.
+turns are expensive and slots cheap, serves the queue in another way and draws the same numbers.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ Across = Callable[..., jax.Array]
 
 _FEWEST_SLOTS = 64
 FEW_SLOTS, MANY_SLOTS = 128, 512
-"""Slots on a CPU at most, about, where few entries are marked at a time, and where many are."""
+"""About the most slots on a CPU, where few entries are marked at a time, and where many are."""
 _SHORT = 16
 """Up to so many arms the bits of pairs are packed down the columns: XLA unrolls loops along rows so
 short, and then reads them without vectors."""
 _TRIES = 4
-"""Proposals of a slot in a turn on an accelerator: 0.9997 of the entries need no further turn."""
+"""Proposals per slot and turn on an accelerator: 0.9997 of the entries need no further turn."""
 _MOST_ENTRIES = 2**30
 """Most entries of one queue: places in it, and slots beyond its end, are int32."""
 _GOES_ON = {"float32": 0x7FC0600D, "int32": -(2**31)}
-"""In place of a number whose trials go on: a NaN that no arithmetic has; the least integer."""
+"""Marks of a number whose trials go on: a NaN that no arithmetic gives; the least integer."""
 
 
 def draw_marked(
@@ -53,23 +53,22 @@ def draw_marked(
     across: Across | None = None,
     most_slots: int = FEW_SLOTS,
 ) -> jax.Array:
-    """Numbers drawn, each in as many trials as it takes, where marked.
+    """Numbers drawn where marked, each in as many trials as it takes.
 
     Args:
       propose: an elementwise function of random words, uint32 (2, ...), and the parameters, to a
         number, float32 or int32, and whether it ends the trials, bool. It must be the same object
         in every call and close over no array.
-      stream: of the random words; this function uses all from `stream` on.
+      stream: the first stream of random words used; all later ones are used too.
       seed: the step's seed; () each.
       marked: (..., N) bool, the entries to draw.
-      drawn: (..., N), the numbers elsewhere, of the same dtype; none the least integer.
+      drawn: (..., N), the numbers elsewhere, of the same dtype; none may be the least integer.
       *parameters: (..., N) each.
       across: for arrays (N, N) of pairs, marked on one side of the diagonal: a function of a number
-        and its parameters to the number across the diagonal. Then `propose` and `across` have the
-        parameters' entries across the diagonal, too, behind the others. Like `propose` it is the
-        same object in every call.
-      most_slots: most entries that are served side by side on a CPU, about: more where more are
-        marked at once.
+        and its parameters to the number across the diagonal. Then `propose` and `across` also get
+        the parameters' entries across the diagonal, last. It must be the same object in every call.
+      most_slots: about the most entries served side by side on a CPU: more where more are marked at
+        once.
 
     Returns:
       (..., N), like `drawn`.
@@ -96,14 +95,14 @@ class _Draws(NamedTuple):
 
 
 def _both_ways(parameters: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
-    """The parameters of pairs, and behind them those across the diagonal."""
+    """The parameters of pairs, then their entries across the diagonal."""
     return *parameters, *(pairs.across(x) for x in parameters)
 
 
 def _mirrored(
     across: Across, marked: jax.Array, numbers: jax.Array, parameters: tuple[jax.Array, ...]
 ) -> jax.Array:
-    """The numbers of pairs, and where a pair is marked the number across the diagonal."""
+    """The numbers of pairs; each marked pair also gets its number across the diagonal."""
     other = across(numbers, *parameters)
     return jnp.where(pairs.across(marked), pairs.across(other), numbers)
 
@@ -118,11 +117,11 @@ def where_marked(
 ) -> jax.Array:
     """`work(*parameters)` where marked, `values` elsewhere; only marked entries cost the work.
 
-    On an accelerator all entries do it, which costs less than finding those.
+    On an accelerator all entries are computed, which costs less than finding the marked ones.
 
     Args:
       work: an elementwise function of the parameters, to float32; the same object in every call,
-        and over no array.
+        closing over no array.
       marked: (..., N) bool.
       values: (..., N) float32.
       *parameters: (..., N) each.
@@ -154,7 +153,7 @@ def _at_once(work: Callable[..., jax.Array]) -> Proposing:
 
 @cache
 def _queue(serve: Callable[..., jax.Array], draws: _Draws) -> Any:
-    """`_served_in_parts` such that vmapping it adds lanes to the queue, not a loop in step."""
+    """`_served_in_parts`; vmapping it adds lanes to the queue."""
     queue = custom_vmap(partial(_served_in_parts, serve, draws))
 
     @queue.def_vmap
@@ -188,7 +187,8 @@ def _served_in_parts(
     drawn: jax.Array,
     *parameters: jax.Array,
 ) -> jax.Array:
-    """The queue served, or one for each of as few parts of the lanes as their entries need."""
+    """Serves one queue, or, if the entries are too many, one for each of a few parts of the
+    lanes."""
     lanes = _Lanes(first, second, marked, drawn, parameters)
     total, rows, num = marked.shape
     each = max(_MOST_ENTRIES // (rows * num), 1)
@@ -252,7 +252,7 @@ class _Queue(NamedTuple):
 
     words: jax.Array  # (W,) uint32
     starts: jax.Array  # (W,) int32, marked entries before each word
-    filled: jax.Array  # (W + S + 1,) int32, numbers of the words that have any; W behind them
+    filled: jax.Array  # (W + S + 1,) int32, numbers of the words with marked entries, then W
     size: jax.Array  # () int32, of marked entries
 
 
@@ -273,8 +273,8 @@ def _next_entries(
 
     Args:
       queue: the queue.
-      following: () int32, the number of the first of them.
-      place: () int32, that of its word among those that are filled, or of the word before.
+      following: () int32, the number of the first entry.
+      place: () int32, the place in `filled` of its word, or of the word before.
       slots: S.
       width: bits of a word.
 
@@ -295,7 +295,7 @@ def _next_entries(
 def _computed_once(
     number: jax.Array, ends_here: jax.Array, never: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """A proposal, kept in memory as one array: XLA would compute all of it for each of the two.
+    """A proposal, kept in memory as one array: XLA would compute it twice, for number and flag.
 
     Args:
       number: float32 or int32, of any shape.

@@ -18,12 +18,12 @@ def materialize(values: _Arrays, never: jax.Array) -> _Arrays:
 
     XLA fuses cheap producers into each of their readers, and drops `lax.optimization_barrier`
     before it does. The operands of a loop stay in memory, even if it takes no turn. On an
-    accelerator the loop would cost more than computing the values again: there they are returned as
-    they are.
+    accelerator the loop would cost more than computing the values again: they are returned
+    unchanged there.
 
     Args:
       values: a pytree of arrays.
-      never: () bool, False, which XLA cannot know when it compiles.
+      never: () bool, always False, which XLA cannot know at compile time.
     """
     if for_accelerator():
         return values

@@ -12,8 +12,8 @@ from jaxduel.numerics.target import for_accelerator
 def across(x: jax.Array) -> jax.Array:
     """The entries across the diagonal of (..., K, K).
 
-    On an accelerator they are gathered where they are read, as a transposition is a pass over
-    memory of its own there.
+    An accelerator gathers them where they are read: a transposition would be one more pass over
+    memory.
     """
     num = x.shape[-1]
     if not for_accelerator():

@@ -1,4 +1,4 @@
-"""Queues of entries that belong to owners: the entries of an owner one after another."""
+"""Queues of entries that are grouped by owner."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ def owners(starts: jax.Array, first: jax.Array, number: int) -> jax.Array:
     """Owners of the entries first, first + 1, ... of a queue; meaningless beyond its end.
 
     Args:
-      starts: (W,) int32, not decreasing, entries in front of those of each owner; one without any
-        has the next one's.
-      first: () int32, no entry before the first owner's.
-      number: of entries.
+      starts: (W,) int32, not decreasing, number of entries before each owner's; an owner without
+        entries has the next owner's number.
+      first: () int32, at least the first owner's start.
+      number: number of entries.
 
     Returns:
       (number,) int32.

@@ -1,7 +1,7 @@
 """Division of counts to the last bit, on every platform.
 
 XLA divides float32 on a GPU to two units in the last place: 3 / 6 may differ from 1 / 2 there, and
-equal fractions from each other. Where a policy breaks ties between fractions that matters.
+equal fractions from each other. That matters where a policy breaks ties between fractions.
 """
 
 from __future__ import annotations

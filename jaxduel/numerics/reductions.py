@@ -1,8 +1,8 @@
-"""Reductions over arms that a CPU makes with vectors, to the same bits as the plain ones.
+"""Vectorized CPU reductions over arms, with the same bits as the plain ones.
 
-XLA turns a sum, a largest or a least of more than 32 numbers into one of windows of 32, and pads
-what is no multiple; with its rule for NaN it finds the largest float one after another. Either
-takes 3 to 9 times as long as a reduction in parts, or one of integers in the order of the floats.
+XLA splits a sum, maximum or minimum of more than 32 numbers into windows of 32, with padding; by
+its rule for NaN it compares floats one after another. Either takes 3 to 9 times as long as a
+reduction in parts, or of integers in the order of the floats.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from jax import lax
 from jaxduel.numerics.target import for_accelerator
 
 _ROWS, _COLUMNS = 16, 32
-"""Most numbers of a part along the first axis, and along the last one: the compiler unrolls a loop
-over so many rows, and makes vectors of the one over columns that is left."""
+"""Most numbers of a part along the first axis, and along the last: the compiler unrolls a loop over
+this many rows, and vectorizes the remaining loop over columns."""
 
 
 def add_rows(values: jax.Array) -> jax.Array:
@@ -54,7 +54,7 @@ def _extreme(
 
 
 def _ordered(number: jax.Array) -> jax.Array:
-    """The bits of floats, as integers in the order of the floats; and back again."""
+    """Bits of floats to integers in the order of the floats, and back."""
     return number ^ ((number >> 31) & 0x7FFFFFFF)
 
 
@@ -65,8 +65,8 @@ def _in_parts(
     axis: int,
     width: int,
 ) -> jax.Array:
-    """The reduction of parts of an axis of at most so many numbers, combined; of all in one on an
-    accelerator."""
+    """Reduces parts of an axis of at most `width` numbers, and combines them; on an accelerator,
+    all at once."""
     number = values.shape[axis]
     if for_accelerator() or number <= width:
         return whole(values)

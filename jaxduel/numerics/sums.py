@@ -33,8 +33,8 @@ def sum_in_order(values: jax.Array, axis: int) -> jax.Array:
 def prefix_sums(values: jax.Array) -> jax.Array:
     """The sums of the first i + 1 numbers.
 
-    A CPU adds in parts of about sqrt(K) numbers, then adds the parts: `jnp.cumsum` does K^2 there.
-    These ascend; an accelerator's may fall where they round.
+    A CPU adds in parts of about sqrt(K) numbers, then adds the parts: `jnp.cumsum` takes K^2
+    additions there. These sums never fall; an accelerator's may, by rounding.
 
     Args:
       values: (K, ...) float32, none negative.
@@ -54,7 +54,7 @@ def prefix_sums(values: jax.Array) -> jax.Array:
 
 
 def product_to_add(x: jax.Array, y: jax.Array) -> jax.Array:
-    """x y, for a sum: rounded before it is added, whatever the width of a block.
+    """x y as a term of a sum: rounded before the addition, whatever the width of a block.
 
     XLA fuses a product with the addition that reads it in programs of some shapes; the maximum,
     which changes no number, prevents that.

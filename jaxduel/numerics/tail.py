@@ -59,7 +59,7 @@ def signed_tail(wins: jax.Array, losses: jax.Array) -> jax.Array:
 
     Its sign tells which one it is: P(theta > 1/2) is s where s > 0, and 1 + s where s < 0. Down to
     1e-30, the relative error of |s|, measured against float64 on a CPU, is below 7e-7 (6e-8 as long
-    as wins + losses <= 510; 1e-7 in the root mean square beyond); on a GPU it was seen to be more
+    as wins + losses <= 510; 1e-7 in the root mean square beyond); on a GPU larger errors were seen
     for wins + losses from 511 to 5,000. |s| stops at 2^-126, above 0.
 
     Args:

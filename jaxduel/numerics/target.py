@@ -56,9 +56,9 @@ def for_accelerator() -> bool:
 def gpu_loops() -> str:
     """The way in which loops over time run on a GPU; all ways give the same numbers.
 
-    "graph": the whole loop is one CUDA graph, without a word to the host. "static": the host counts
-    the steps, in stretches of known length. "dynamic": it asks the device before every step. The
-    environment variable JAXDUEL_GPU_LOOPS chooses; else it is the first that the driver allows.
+    "graph": the whole loop is one CUDA graph, and never asks the host. "static": the host counts
+    the steps, in stretches of known length. "dynamic": the host asks the device before every step.
+    The environment variable JAXDUEL_GPU_LOOPS chooses; else it is the first that the driver allows.
 
     Raises:
       InputError: if the variable has another value.

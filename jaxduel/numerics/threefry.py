@@ -1,9 +1,9 @@
 """Threefry-2x32: random words by position, as arithmetic that XLA fuses into its readers.
 
-JAX's own generator is the same function, but on a CPU it runs as a loop over arrays in memory, at
-three times the cost, and of the two words of a block it keeps one. Here a block is a plain
-expression of a seed and a position, so that a policy can say which word decides what. `fold_in`,
-`bits` and `uniforms` give the numbers of `jax.random`, with less to compile and less to run.
+JAX's generator is the same function, but on a CPU it runs as a loop over arrays in memory, at three
+times the cost, and of the two words of a block it keeps one. Here a block is a plain expression of
+a seed and a position, so that a policy can say which word decides what. `fold_in`, `bits` and
+`uniforms` give the numbers of `jax.random`, with less to compile and less to run.
 
 Source: J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, "Parallel random numbers: as easy as
 1, 2, 3" (2011).
@@ -101,7 +101,7 @@ def uniforms(key: jax.Array, number: int) -> jax.Array:
 
     Args:
       key: () typed JAX key of any implementation. It must not be used for anything else.
-      number: of uniforms.
+      number: number of uniforms.
 
     Returns:
       (number,) float32, multiples of 2^-23 in [0, 1).
@@ -135,7 +135,7 @@ def host_bits(words: np.ndarray, number: int) -> np.ndarray:
 
     Args:
       words: (..., 2) uint32, data of Threefry keys.
-      number: of words for each key.
+      number: words for each key.
 
     Returns:
       (..., number) uint32.
@@ -145,7 +145,7 @@ def host_bits(words: np.ndarray, number: int) -> np.ndarray:
 
 
 def _encrypted(first: Any, second: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    """Threefry's 20 rounds on two words, uint32 arrays of NumPy or JAX, with a key of two."""
+    """Threefry's 20 rounds on two words, uint32 arrays of NumPy or JAX, with a two-word key."""
     keys = (first, second, first ^ second ^ np.uint32(_PARITY))
     x, y = keys[0] + x, keys[1] + y
     for number in range(5):

@@ -9,11 +9,11 @@ import numpy as np
 from jaxduel.errors import InputError
 
 MAX_TIMES = 100_000
-"""Most times: results keep the plays of all arms at each of them, for every seed."""
+"""Most times: results keep the plays of all arms at each time, for every seed."""
 
 
 def log_times(horizon: int, points: int = 50) -> np.ndarray:
-    """About `points` times from 1 to the horizon, evenly spaced in log t where that leaves integers
+    """About `points` times from 1 to the horizon, evenly spaced in log t where rounding keeps them
     apart.
 
     Args:

@@ -39,7 +39,7 @@ def require_class(name: str, policy_class: Any) -> None:
 
 
 def _flaws(policy_class: Any) -> list[tuple[bool, str]]:
-    """Tests of a policy class, in order of report: True if it fails, and the words for that."""
+    """Tests of a policy class, in order of report: True if it fails, and its message."""
     if not isinstance(policy_class, type):
         return [(True, "is no class")]
     if not dataclasses.is_dataclass(policy_class):
@@ -56,7 +56,7 @@ def _flaws(policy_class: Any) -> list[tuple[bool, str]]:
 
 
 def _is_pytree(policy_class: type) -> bool:
-    """True if JAX flattens an object of the class instead of taking it as a leaf."""
+    """True if JAX flattens an object of the class, instead of treating it as a leaf."""
     blank = object.__new__(policy_class)
     try:
         return not jax.tree_util.all_leaves([blank])
@@ -80,9 +80,9 @@ def require_num_arms(num_arms: Any, where: str) -> int:
 
 
 def require_value(field: dataclasses.Field[Any], value: Any, where: str) -> Any:
-    """The value of a policy's field: whole numbers as integers, exactly, where it takes these.
+    """The checked value of a policy's field; an integer field gets an exact integer.
 
-    Fields that are numbers take one each: policies are stacked as objects (`simulate_many`).
+    A numeric field takes one number: `simulate_many` stacks policies as objects.
 
     Raises:
       InputError: for a value that is not of the field's kind.
@@ -120,8 +120,8 @@ def require_value(field: dataclasses.Field[Any], value: Any, where: str) -> Any:
 
 
 def with_whole_numbers(policy: Any) -> Any:
-    """The policy with integers, exactly, for the whole numbers that its integer fields hold as
-    floats; such fields may hold arrays (a stacked policy)."""
+    """The policy with whole floats in integer fields made exact integers; fields may hold arrays (a
+    stacked policy)."""
     if not dataclasses.is_dataclass(policy) or isinstance(policy, type):
         return policy
     changed = {}
@@ -137,7 +137,7 @@ def with_whole_numbers(policy: Any) -> Any:
 
 
 def annotation_of(field: dataclasses.Field[Any]) -> str:
-    """A field's type as it is written."""
+    """A field's type, as text."""
     kind: Any = field.type
     return kind if isinstance(kind, str) else inspect.formatannotation(kind)
 
@@ -151,7 +151,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _fits(value: Any) -> bool:
-    """True if a number keeps its value, but for rounding, in 32 bits; XLA takes subnormal ones for
+    """True if a number keeps its value in 32 bits, except for rounding; XLA reads subnormals as
     0."""
     with np.errstate(over="ignore", under="ignore"):
         narrow = np.asarray(value).astype(np.float32)
@@ -160,7 +160,7 @@ def _fits(value: Any) -> bool:
 
 
 def _whole(value: Any) -> int | None:
-    """A whole number as an integer, or None for what is none."""
+    """A whole number as an integer; None for any other value."""
     if not _is_number(value) or not np.isfinite(value) or value != np.floor(value):
         return None
     return int(value)

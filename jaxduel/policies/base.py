@@ -1,10 +1,10 @@
 """The policy interface: pure state-transition functions over fixed-shape arrays.
 
-A policy is a frozen dataclass registered as a pytree, by `jaxduel.pytrees` in the package; for
-one of your own `jax.tree_util.register_dataclass` does. Numbers that one may want to sweep are
-leaves, so a policy can be stacked and vmapped; the number of arms and switches are static. The
-methods describe ONE seed: no batch axis, ever. The loops of `jaxduel.simulation` add seeds,
-hyper-parameters and instances with `jax.vmap`.
+A policy is a frozen dataclass registered as a pytree, by `jaxduel.pytrees` in the package; for your
+own policy `jax.tree_util.register_dataclass` is enough. Numbers to sweep are leaves, so a policy
+can be stacked and vmapped; the number of arms and switches are static. The methods describe ONE
+seed: no batch axis, ever. The loops of `jaxduel.simulation` add seeds, hyper-parameters and
+instances with `jax.vmap`.
 
 Arms are numbered 0..K-1. `active_arms`, a (K,) bool leaf of every policy, says which of them exist:
 arms that pad an instance to a larger K form a suffix of inactive arms and are never played.
@@ -121,16 +121,16 @@ class Feedback(NamedTuple):
 
 
 WITHHELD, TIED = 0, 2
-"""The outcome of a duel that the policy is not (yet) told, and of a tie where policies are told of
-ties; +1 is a win of the left arm, -1 of the right."""
+"""Outcomes of a duel: withheld from the policy (for now), and a tie, where ties are told; +1 is a
+win of the left arm, -1 of the right."""
 
 
 @runtime_checkable
 class Policy(Protocol):
     """Interface that the simulation needs of a policy.
 
-    A policy for a few arms says how many in a class attribute `max_arms`: with more it is refused.
-    One that learns from ties has `hears_ties = True` there: by `ties="tell"` it is told of them.
+    The class attribute `max_arms` limits the number of arms: a policy with more is refused. A
+    policy that learns from ties has `hears_ties = True`: `ties="tell"` tells it of ties.
 
     Example:
       >>> import jax
@@ -168,11 +168,11 @@ class Policy(Protocol):
           plan: the plan that `act` returned.
           outcome: for a `Duel`, () int32: +1 the left arm won, -1 the right arm won, `WITHHELD` (0)
             the policy is not told (delayed feedback): clocks and loops advance, nothing is learnt;
-            `TIED` (2) a tie, for a policy that hears of them.
-            A duel of an arm with itself has a fair coin as outcome, which most policies ignore.
-            For a `Batch`, (K, K) int32: wins of i over j in this round, both triangles, zero
-            diagonal. For a `Pull`, () float32: the reward. For a `PullBatch`, (K,) float32: the sum
-            of the rewards of each arm's pulls in this round, 0 where it was not pulled.
+            `TIED` (2) a tie, for a policy with `hears_ties`. A duel of an arm with itself has a
+            fair coin as outcome, which most policies ignore. For a `Batch`, (K, K) int32: wins of i
+            over j in this round, both triangles, zero diagonal. For a `Pull`, () float32: the
+            reward. For a `PullBatch`, (K,) float32: the sum of the rewards of each arm's pulls in
+            this round, 0 where it was not pulled.
           key: the same key that `act` was given.
 
         Returns:
@@ -196,10 +196,10 @@ class Quiet(NamedTuple):
     """
 
     arm: jax.Array  # () int32
-    n: jax.Array  # () int32: number of them that come next; 0 if the next comparison is another
+    n: jax.Array  # () int32: length of the run that comes next; 0 if there is none
     weights: jax.Array | None = None
-    """(K,) float32, not negative: each comparison's arm is drawn in proportion to these, anew and
-    independently of everything else; if only one is positive, it is `arm`'s. None: always `arm`."""
+    """(K,) float32, not negative: every comparison's arm is drawn in proportion to the weights,
+    independently of everything else; a single positive weight is `arm`'s. None: always `arm`."""
 
 
 @runtime_checkable
@@ -218,20 +218,20 @@ class SupportsSkip(Protocol):
     def quiet(self, state: State, limit: jax.Array, key: Key) -> tuple[State, Quiet]:
         """The quiet run that comes next, and the state after it.
 
-        Skipping must keep the law: with `limit` comparisons (or pulls) left, the policy makes n of
-        the arm with itself, whose outcomes and keys change nothing, and goes on from the state that
-        is returned. A policy that draws nothing keeps its trajectory bit for bit.
+        Skipping must keep the law: with `limit` comparisons (or pulls) left, the policy would make
+        n of the arm with itself, whose outcomes and keys change nothing, and go on from the
+        returned state. A policy that draws nothing keeps its trajectory bit for bit.
 
         Args:
           state: before the next comparison.
-          limit: () int32, at least 0: the largest n that is asked for. A run that goes on beyond it
-            is cut, and what comes then is asked for anew.
+          limit: () int32, at least 0: the largest n. A longer run is cut there, and the rest is
+            asked for anew.
           key: source of the run's length, if that is random: a key of the time before the run,
             used for nothing else.
 
         Returns:
-          The state, its clock n comparisons later, and the run. What the run decides about the next
-          comparison may be in fields that are None otherwise: `update` makes them None again.
+          The state, its clock n comparisons later, and the run. Fields that are None otherwise may
+          hold what the run decides about the next comparison: `update` makes them None again.
         """
         ...
 
@@ -240,12 +240,11 @@ class SupportsSkip(Protocol):
 class SupportsSharedSkip(Protocol):
     """A duel policy with quiet runs of several arms, too, such as tied Copeland winners.
 
-    This is a method of its own because it takes longer to compile and most instances have one
-    winner.
+    A separate method, because it takes longer to compile and most instances have one winner.
 
     Attributes:
-      tells_which: True if its runs have weights. Else nothing tells which arm meets itself, and
-        only `simulate(skip_quiet="winners")` asks for them.
+      tells_which: True if its runs have weights. Otherwise the arm that meets itself is unknown,
+        and only `simulate(skip_quiet="winners")` asks for such runs.
 
     Example:
       >>> import jaxduel as jd
@@ -261,11 +260,11 @@ class SupportsSharedSkip(Protocol):
     def quiet_among(
         self, state: State, limit: jax.Array, key: Key, among: jax.Array
     ) -> tuple[State, Quiet]:
-        """As `SupportsSkip.quiet`, but several arms, of which `arm` is one, may share a run: each
-        of its comparisons is of one of them with itself. Other runs are those of `quiet`.
+        """As `SupportsSkip.quiet`, but several arms, `arm` among them, may share a run: in each
+        comparison one of these arms meets itself. Other runs are those of `quiet`.
 
         Args:
-          state, limit, key: as there.
+          state, limit, key: as in `SupportsSkip.quiet`.
           among: (K,) bool, the arms that may share a run.
         """
         ...
@@ -287,24 +286,23 @@ class SupportsDelay(Protocol):
     def learn(self, state: State, feedback: Feedback) -> State:
         """The state once the outcomes in `feedback`, withheld so far, are known.
 
-        Outcomes of skipped quiet runs are left out, and where there are no others this is not
-        called: skipped outcomes alone must not change behaviour. In a simulation it is called after
-        a comparison, never between a quiet run and the comparison after it.
+        Outcomes of skipped quiet runs are left out; without other outcomes `learn` is not called:
+        skipped outcomes alone must not change behaviour. Simulations call it after a comparison,
+        never between a quiet run and the comparison after it.
         """
         ...
 
 
 UNDECIDED, NO_WINNER = -1, -2
-"""Answers of a policy that has not stopped yet, and of one that has found no Condorcet winner to
-exist."""
+"""Answers of a policy before it has stopped, and if it has found that no Condorcet winner
+exists."""
 
 
 @runtime_checkable
 class SupportsAnswer(Protocol):
     """A duel policy that stops and names an arm, as `identify(stop="policy")` needs.
 
-    Once it has an answer it keeps it, and compares an arm with itself for ever: the one that it
-    named, if any.
+    An answer is final: the policy then compares an arm with itself for ever, the named arm if any.
 
     Example:
       >>> import jax
@@ -336,10 +334,10 @@ class SupportsWarmStart(Protocol):
     def from_wins(self, wins: jax.Array, key: Key) -> State:
         """The state after exactly the comparisons counted in `wins`, its clock at their number.
 
-        Counts tell neither sides nor order, so this is for policies whose next comparisons have the
-        same law whatever these were, or would, but for a memory that begins anew, as if the
-        algorithm were started with these counts: a list that is worked through pass by pass, RUCB's
-        hypothesis. No comparisons give the state of `init`. Works under jit and vmap.
+        Counts hold neither sides nor order. So the law of the next comparisons must depend on the
+        counts alone, except for a memory that begins anew, as if the algorithm were started with
+        these counts: a list that is worked through pass by pass, RUCB's hypothesis. Zero counts
+        give the state of `init`. Works under jit and vmap.
 
         Args:
           wins: (K, K) int32, wins of i over j; 0 on the diagonal (an arm against itself is not

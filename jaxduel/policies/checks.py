@@ -19,7 +19,7 @@ def require(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> No
 
     Args:
       value: a number, an array of them (a stacked policy), or None, which passes.
-      accept: True for the entries that are right.
+      accept: returns True for accepted entries.
       message: the sentence's beginning; the offending value is appended.
 
     Raises:
@@ -36,22 +36,22 @@ def require(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> No
 
 
 def require_numbers(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> None:
-    """Raises InputError, as `require`, and for None."""
+    """Raises InputError as `require` does, and for None."""
     if value is None:
         raise InputError(f"{message}, not None.")
     require(value, accept, message)
 
 
 def require_number(value: Any, accept: Callable[[np.ndarray], Any], message: str) -> None:
-    """Raises InputError, as `require`, unless `value` is one number: not None, nor several."""
+    """Raises InputError as `require` does, and for None or several numbers."""
     if entries_of(value).ndim > 0:
         raise InputError(f"{message}, not {shorten(repr(value))}.")
     require_numbers(value, accept, message)
 
 
 def require_index(value: Any, message: str, least: float = 0) -> None:
-    """Raises InputError unless every entry, the index of what was never played, is at least
-    `least`; it may be infinite."""
+    """Raises InputError unless every entry, an index of an unplayed arm or pair, is at least
+    `least`; inf is allowed."""
     values = np.asarray(value)
     if values.dtype.kind == "f":
         values = np.where(np.isposinf(values), least, values)
@@ -59,7 +59,7 @@ def require_index(value: Any, message: str, least: float = 0) -> None:
 
 
 def require_policy(policy: Any, where: str) -> None:
-    """Raises InputError for what is no policy, such as a policy's name or class."""
+    """Raises InputError for anything but a policy, such as its name or class."""
     methods = (getattr(policy, name, None) for name in ("init", "act", "update"))
     if isinstance(policy, type) or not all(map(callable, methods)):
         raise InputError(

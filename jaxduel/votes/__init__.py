@@ -3,8 +3,8 @@
 `read` counts the votes of a file, `from_counts` takes counts, `arena` has those of the Chatbot
 Arena; `fit` gives a posterior distribution over instances, whose mean is a problem for `simulate`,
 sweeps and bounds. `identify` simulates how often the best arm is named after so many votes, and
-`plan` how many more votes of a log it takes; `next_pairs` says which come next, and
-`replay` how many of those of a log a policy would have needed.
+`plan` how many more votes of a log it takes; `next_pairs` says which pairs come next, and `replay`
+how many votes of a log a policy would have needed.
 """
 
 from jaxduel.display import exported as _exported

@@ -21,25 +21,24 @@ from jaxduel.simulation.keys import root_key
 from jaxduel.votes.counts import Votes, require_votes
 
 MOST_PAIRS = 100_000
-"""Most pairs that are asked for at once."""
+"""Most pairs per call."""
 _MOST_TURNS = 100_000
-"""Comparisons looked at, quiet runs left out, before a policy is said to ask for no votes."""
+"""Comparisons tried, quiet runs left out, before a policy counts as asking for no votes."""
 
 
 def next_pairs(votes: Votes, policy: Any, num: int = 20, seed: int = 0) -> list[tuple[int, int]]:
     """The pairs that a policy compares next, given a log of votes.
 
     The log is the state: the policy starts from its counts (`jaxduel.policies.state_from_wins`).
-    Outcomes of the pairs are withheld between them, while clocks go on, as if all were put to
-    people at once; comparisons of an arm with itself cost no vote and are left out. The policy sees
-    the arms in a random order. One that commits to batches gives its next round, whatever `num` is.
+    The pairs' outcomes are withheld, while clocks go on, as if all pairs were put to people at
+    once; comparisons of an arm with itself cost no vote and are left out. The policy sees the arms
+    in a random order. A batched policy gives its whole next round, whatever `num` is.
 
     Args:
       votes: the log.
-      policy: a policy of as many arms, that can start from counts.
+      policy: a policy with the log's number of arms, that can start from counts.
       num: number of pairs, at most 100,000.
-      seed: root of the policy's randomness. The number of votes enters it too: with more votes
-        other numbers are drawn.
+      seed: root of the policy's randomness. Random numbers also depend on the number of votes.
 
     Returns:
       Pairs (left, right) of arms, at most `num`: fewer where a policy would rather compare its best
@@ -95,7 +94,8 @@ def _batch(policy: Any, wins: jax.Array, key: jax.Array) -> tuple[np.ndarray, np
 def _duels(
     policy: Any, wins: jax.Array, key: jax.Array, *, num: int, policy_class: type
 ) -> tuple[jax.Array, jax.Array]:
-    """The arms of the next comparisons of different arms: (num,) int32 each, 0 where none came.
+    """The arms of the next comparisons of different arms: (num,) int32 each, 0 where there was
+    none.
 
     `policy_class` is for JAX, which cannot tell it by the policy alone.
     """

@@ -50,8 +50,8 @@ class Orders:
             self._stops = Stops(np.zeros(num_seeds, np.int64), np.zeros(num_seeds, np.int32))
 
     def keep(self, first: int, ballots: Ballots) -> None:
-        """Orders the arms of a block whose first seed has this number, from 0, by its ballots on
-        the host, padding included."""
+        """Enters a block of seeds: `first` is the number of its first seed, from 0; `ballots`, on
+        the host, include padding."""
         rows = slice(first, min(first + len(ballots.votes), len(self._cast)))
         own, num = slice(0, rows.stop - first), len(self._truth.scores)
         wins = np.cumsum(ballots.wins[own, :, :num, :num], axis=1, dtype=np.int64)
@@ -116,8 +116,8 @@ class FoundCollector:
 
 
 def noise_of(root: jax.Array, first: int, count: int, num_arms: int) -> np.ndarray:
-    """Uniform numbers that break ties: (count, K) float64, of seeds from number `first` on. They
-    are a function of the root key and the seed's number."""
+    """Uniform numbers that break ties: (count, K) float64, for seeds from number `first` on. A
+    function of the root key and the seed's number."""
     words = np.asarray(jax.random.key_data(root)).ravel()
     key = int.from_bytes(words.astype("<u4").tobytes(), "little")
     streams = (np.random.Philox(key=key, counter=n << 128) for n in range(first, first + count))

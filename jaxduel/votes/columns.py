@@ -1,4 +1,4 @@
-"""Columns of a log: the role of each, by its name, and unused ones."""
+"""Columns of a log: their roles, by name, and unused columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LAYOUTS = {
     ("left", "right", "left_wins", "right_wins"): ("ties",),
     ("winner", "loser"): ("count", "draw"),
 }
-"""Roles that a layout needs, and further ones that it may have."""
+"""Roles that a layout needs, and its optional roles."""
 _SAY_HOW_MANY = {
     *_COUNTS,
     *(
@@ -57,7 +57,7 @@ _SAY_OTHERWISE = {
     *("inverted", "discard", "discarded", "skip", "skipped", "void", "voided", "spam", "deleted"),
     *("removed", "cancelled", "canceled", "aborted", "disqualified", "filtered", "ignored"),
 }
-"""Words in the names of columns that say that a row is no vote, or another one."""
+"""Words in the names of columns that say that a row is no vote, or a different vote."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 _MOST_WORDS = 3
 _SHOWN = 20
@@ -85,7 +85,7 @@ class ReadAs(NamedTuple):
     ignored: tuple[str, ...]
     """Columns that are not used."""
     left_out: Mapping[str, int]
-    """Rows that were left out (`outcomes`), by what their winner is called."""
+    """Number of rows left out (`outcomes`), by the word for their winner."""
 
     def notes(self) -> list[str]:
         """Counts, draws, columns that are not used and rows left out, in half sentences."""
@@ -112,8 +112,8 @@ def places_of(
       ignored: names of columns that are not used.
 
     Raises:
-      InputError: columns that are missing, may be meant for several roles, or, though they are not
-        used, change what a row means by their names.
+      InputError: columns that are missing, ambiguous, or unused though their names say that they
+        change what a row means.
     """
     dropped = {place for name in ignored for place in _required(file, header, name)}
     candidates: dict[str, list[int]] = {}
@@ -151,7 +151,7 @@ def _required(file: str, header: Sequence[str], name: str) -> list[int]:
 
 
 def _places(header: Sequence[str], names: Iterable[str]) -> list[int]:
-    """Columns of these names: as they are written if there are any, or else in any case."""
+    """Columns of these names: exact matches if there are any, else in any case."""
     lower = {name.lower() for name in names}
     exact = [place for place, name in enumerate(header) if name in names]
     return exact or [place for place, name in enumerate(header) if name.lower() in lower]
@@ -186,7 +186,7 @@ def _layout(
 
 
 def _extras(roles: Sequence[str]) -> tuple[str, ...]:
-    """The roles that the layout of these may have besides."""
+    """The optional roles of the layout of these roles."""
     return next(more for needed, more in _LAYOUTS.items() if set(needed) <= set(roles))
 
 
@@ -219,13 +219,13 @@ def _require_harmless(file: str, unused: Sequence[str], free: Collection[str]) -
 
 
 def _word(name: str) -> str:
-    """A name as a shell takes it."""
+    """A name, quoted for a shell."""
     return quote(plain(name))
 
 
 def _meaning(name: str) -> tuple[str, ...] | None:
-    """Roles that a column of this name may have: none where it says that rows are no votes; or
-    None for a column of any other name."""
+    """Roles that a column of this name may have: () if the name says that rows are no votes, None
+    for a harmless name."""
     words = [word.lower() for word in _WORD.findall(name)]
     joined = "_".join(words)
     if joined in _SAY_HOW_MANY:
@@ -248,5 +248,5 @@ def named(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A text of the file on one line, what is no text in it as escapes such as \\x1b."""
+    """A text of the file on one line, `NO_TEXT` in it as escapes such as \\x1b."""
     return shorten(NO_TEXT.sub(lambda found: repr(found[0])[1:-1], text))

@@ -77,8 +77,8 @@ class Votes:
     def core(self, at_least: int = 100) -> Votes:
         """The complete core: arms of which every pair has `at_least` decisive votes.
 
-        The arm with most pairs below that number is dropped again and again: of several the one
-        with the fewest decisive votes among those that are left, of these the first.
+        The arm with most pairs below that number is dropped, again and again: of several, the arm
+        with the fewest decisive votes among the arms left; then the first.
 
         Raises:
           InputError: `at_least` is no whole number from 1 on, or fewer than two arms would be left.
@@ -102,7 +102,7 @@ class Votes:
         """Connected components of the graph of comparisons, in the order of their first arms.
 
         Args:
-          ties: pairs count as compared if they have a tie alone, too.
+          ties: a tie alone counts as a comparison, too.
 
         Example:
           >>> import jaxduel as jd
@@ -151,7 +151,7 @@ def from_counts(
       name: name of the votes in messages and reports.
 
     Raises:
-      InputError: counts that are no such matrices, names that do not fit, or fewer than two arms.
+      InputError: counts that are not such matrices, names that do not fit, or fewer than two arms.
 
     Example:
       >>> import jaxduel as jd
@@ -182,7 +182,7 @@ def from_counts(
 
 
 def require_votes(votes: Any, where: str) -> None:
-    """Raises InputError for what is no `Votes`, such as the path of a log."""
+    """Raises InputError for anything but `Votes`, such as the path of a log."""
     if not isinstance(votes, Votes):
         raise InputError(
             f"{where}: the votes must be such as jaxduel.votes.read or from_counts return, not of "
@@ -223,11 +223,11 @@ def _counts(what: str, counts: ArrayLike) -> np.ndarray:
 def arena(both_bad: bool = True) -> Votes:
     """Votes of the Chatbot Arena: 129 language models, the file of 14 August 2024.
 
-    Anonymous battles without duplicates. The file, other people's, is found in the folder
-    $JAXDUEL_DATA or the user's cache, else downloaded.
+    Anonymous battles without duplicates. The file belongs to other people: it is found in the
+    folder $JAXDUEL_DATA or the user's cache, else downloaded.
 
     Args:
-      both_bad: count votes that both answers are bad as ties, as `read` does; else leave them out.
+      both_bad: count "both answers are bad" as a tie, as `read` does; else leave such votes out.
 
     Raises:
       InputError: the file can neither be found nor downloaded, or is not the one expected.

@@ -2,9 +2,9 @@
 
 Source: P. McCullagh, "The conditional distribution of goodness-of-fit statistics for discrete
 data", Journal of the American Statistical Association 81 (1986): mean and variance of the deviance
-given the sufficient statistics, from the joint cumulants of each pair's deviance and counts, which
-are sums over all its possible outcomes here. For thurstone, whose statistics are not sufficient,
-they are those of the logistic model that touches it at each difference.
+given the sufficient statistics, from the joint cumulants of each pair's deviance and counts, here
+sums over all its possible outcomes. Thurstone's statistics are not sufficient: its cumulants are
+those of the logistic model that is tangent to it at each difference.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import numpy as np
 from jaxduel.problems.strengths import davidson, preferences
 
 _MOST_OUTCOMES = 1_000
-"""Outcomes of a pair up to which its cumulants are summed; beyond, they are those of many votes."""
+"""Most outcomes of a pair over which its cumulants are summed; beyond, the limit of many votes is
+taken."""
 _RARE = 5
-"""Mean number of votes below which, of so many, an outcome is rare."""
+"""An outcome with a smaller expected number of votes is rare."""
 _SMALLEST = 1e-300
 _RIDGE = 1e-12
-"""Of the largest information: added to all, since means of groups that never met have none."""
+"""Share of the largest information, added to all: means of groups that never met have none."""
 
 
 class _Pair(NamedTuple):
@@ -44,7 +45,7 @@ def moments_of_deviance(
     Args:
       model: "btl", "thurstone" or "davidson".
       strengths: (K,) float64, of the largest likelihood.
-      log_nu: davidson's.
+      log_nu: davidson's parameter.
       counts: (K, K) votes of each pair that are fitted.
       freedom: probabilities of these pairs less parameters of the model.
     """
@@ -130,7 +131,7 @@ def _cumulants(n: np.ndarray, chances: np.ndarray, statistics: np.ndarray) -> _P
 
 
 def _covariance(p: np.ndarray, statistics: np.ndarray) -> np.ndarray:
-    """Of a vote's statistics, for chances (N, C): (N, M, M)."""
+    """Covariance of a vote's statistics, for chances (N, C): (N, M, M)."""
     p = p / p.sum(axis=1, keepdims=True)
     centred = statistics - p[:, None] @ statistics  # (N, C, M)
     return np.einsum("nc,nca,ncb->nab", p, centred, centred)

@@ -78,13 +78,13 @@ class Fit:
 
     @property
     def model_text(self) -> str:
-        """The model's name, and what its posterior is taken as, if that is not exact."""
+        """The model's name, with a note if its posterior is approximated."""
         return f"{self.model}, the posterior taken as normal" if self.normal else self.model
 
     @property
     def normal(self) -> bool:
-        """True where results are of the normal approximation at the mode: of hundreds of arms, of
-        tens with few votes, and with a wide prior and few votes, less than 1,000 draws would count.
+        """True where results come from the normal approximation at the mode: with hundreds of arms,
+        tens with few votes, or a wide prior and few votes, fewer than 1,000 draws would count.
         """
         return self.posterior is not None and self.draws is None
 
@@ -92,8 +92,8 @@ class Fit:
     def problem(self) -> DuelingProblem:
         """The posterior mean of the preferences.
 
-        They are of decisive votes; davidson's count a tie as half a vote for either arm, and the
-        problem has its `ties`.
+        Preferences are of decisive votes; with davidson a tie counts as half a vote for either arm,
+        and the problem has `ties`.
         """
         ties = None
         if self.posterior is None:
@@ -112,10 +112,10 @@ class Fit:
 
         Args:
           key: a key of JAX. Draws are a function of it, `n` and the votes, within a version of
-            NumPy. Those of strengths are taken from `draws`, by their weights: some come again.
+            NumPy. Strengths are resampled from `draws` by weight: some repeat.
           n: number of draws, at least 1.
-          decisive: of votes that are no ties; half of davidson's ties counts for either arm
-            otherwise.
+          decisive: preferences of decisive votes; otherwise half of davidson's ties counts for
+            either arm.
 
         Returns:
           (n, K, K) float64, p + p.T = 1; each is a matrix for `jd.problems.from_matrix`.
@@ -144,8 +144,8 @@ class Fit:
     def best(self) -> np.ndarray:
         """Posterior probability of each arm that it is the best: (K,) float64.
 
-        In the free model, that it is a Copeland winner: several may be at once, and the sum may
-        exceed 1; in the others, that it is the strongest. Estimated from draws, the same in every
+        In the free model the best arm is a Copeland winner: there may be several, and the sum may
+        exceed 1. In other models it is the strongest. Estimated from draws, the same in every
         process: standard errors are at most 1 / (2 sqrt(`effective_draws`)).
         """
         if self.draws is not None:
@@ -165,8 +165,8 @@ class Fit:
 
     @property
     def effective_draws(self) -> float:
-        """Number of draws without weights that tell as much as those of `best`: 20,000 of pairs or
-        of a normal law, and else fewer, at least 1,000."""
+        """Number of unweighted draws that tell as much as those of `best`: 20,000 of pairs or of a
+        normal law, otherwise fewer, at least 1,000."""
         return _DRAWS if self.draws is None else self.draws.effective
 
     @property
@@ -176,7 +176,8 @@ class Fit:
 
     @property
     def strength_intervals(self) -> np.ndarray | None:
-        """95 % intervals of the strengths, relative to the mean of all: (K, 2); None as above.
+        """95 % intervals of the strengths, relative to the mean of all: (K, 2); None for the free
+        model.
 
         Their ends are the 2.5 and 97.5 % quantiles of the posterior.
         """
@@ -191,11 +192,12 @@ class Fit:
     def difference(self, first: int | str, second: int | str) -> Difference:
         """Difference between the strengths of two arms, its 95 % interval and probability.
 
-        The intervals of two strengths may overlap where that of their difference is clear of 0.
+        The intervals of two strengths may overlap where the interval of their difference excludes
+        0.
 
         Args:
           first: the arm, by its number or name.
-          second: the other one.
+          second: the other arm.
 
         Raises:
           InputError: the free model, which has no strengths, an unknown arm, or one arm twice.
@@ -216,8 +218,8 @@ class Fit:
 
     @property
     def nu(self) -> float | None:
-        """Davidson's parameter of ties at the mode: equals tie with probability nu / (2 + nu); None
-        for other models."""
+        """Davidson's parameter of ties at the mode: equal arms tie with probability nu / (2 + nu);
+        None for other models."""
         if self.posterior is None or self.model != "davidson":
             return None
         return float(np.exp(self.posterior.log_nu))
@@ -274,14 +276,14 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
     - "free": p_ij ~ Beta(w_ij + 1/2, w_ji + 1/2), pairs independent: nothing is assumed;
     - "btl", "thurstone": strengths with independent priors N(0, prior_std^2), and
       p_ij = 1 / (1 + exp(-d)) or Phi(d), d = theta_i - theta_j;
-    - "davidson": btl with ties, P(i), P(j), P(tie) proportional to exp(d/2), exp(-d/2), nu, and
-      log nu of the same prior.
+    - "davidson": btl with ties, P(i), P(j), P(tie) proportional to exp(d/2), exp(-d/2), nu, and log
+      nu with the same prior.
 
-    Posteriors of strengths are weighted draws about the mode (`jaxduel.votes.posterior`). Of
+    Posteriors of strengths are weighted draws about the mode (`jaxduel.votes.posterior`). For
     hundreds of arms, or tens with few votes, they are normal approximations at the mode
-    (`Fit.normal`), which is too cautious of an arm that won or lost nearly all of few votes: it is
-    named best or worst with too little certainty, and fewer of its 95 % intervals hold the truth.
-    Only davidson reads ties; to the others they are no votes.
+    (`Fit.normal`), too cautious about an arm that won or lost nearly all of few votes: its
+    probability of being best or worst is too small, and fewer of its 95 % intervals hold the truth.
+    Only davidson reads ties; other models ignore them.
 
     Args:
       votes: the votes.
@@ -293,8 +295,8 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
         needs some.
 
     Warns:
-      UserWarning: the arms are in several groups without a decisive vote between them, and for
-        davidson without a tie, whose order the prior decides.
+      UserWarning: several groups of arms have no decisive vote between them (for davidson, no tie
+        either): the prior decides their order.
 
     Example:
       >>> import jaxduel as jd
@@ -334,7 +336,7 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
 
 
 def _arm(votes: Votes, arm: int | str) -> int:
-    """The number of an arm that is given by it, or by its name."""
+    """The number of an arm, given by number or name."""
     if isinstance(arm, str):
         require_known("arm", arm, votes.arms)
         return votes.arms.index(arm)

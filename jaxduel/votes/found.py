@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from jaxduel.plotting.line import Line
 
 TARGETS = ("copeland", "borda", "condorcet")
-"""Names of what makes an arm the best."""
+"""Criteria of the best arm, by name."""
 
 
 class Truth(NamedTuple):
@@ -56,7 +56,7 @@ class Truth(NamedTuple):
 
 
 class Stops(NamedTuple):
-    """Votes at which a rule, or the policy, stopped, and the arms that it named."""
+    """Votes at which a rule, or the policy, stopped, and the arms named then."""
 
     votes: np.ndarray  # (S,) int64: votes cast then; -1 where it never stopped
     named: np.ndarray  # (S,) int32: the arm; `UNDECIDED` (-1) where it never stopped; `NO_WINNER`
@@ -109,7 +109,7 @@ class Found:
     top: Mapping[str, np.ndarray] | None  # rule -> (num_seeds, M) bool
     """Whether the first `top` arms of each rule's order are the best; None unless asked for."""
     cast: np.ndarray  # (num_seeds,) int64
-    """Votes cast: those of the last checkpoint, or fewer where a seed ended before."""
+    """Votes cast: up to the last checkpoint, or fewer where a seed ended before it."""
     stops: Stops | None
     """Stops of the rule, or of the policy, if asked for."""
     made_by: Mapping[str, Any] = field(default_factory=dict)
@@ -137,8 +137,8 @@ class Found:
         return votes_needed(self.votes, self.correct[self._known(rule)], target)
 
     def simple_regret(self, rule: str) -> np.ndarray:
-        """The gap of the named arm, of the kind of the target, for "condorcet" a Copeland gap:
-        (num_seeds, M) float64."""
+        """The gap of the named arm, by the target ("condorcet": a Copeland gap): (num_seeds, M)
+        float64."""
         return self.truth.gaps[self.named[self._known(rule)]]
 
     def _known(self, rule: str) -> str:
@@ -201,7 +201,7 @@ class Found:
         return draw(votes_panels({self.problem: self.lines()}, [self.num_seeds]))
 
     def lines(self, label: str | None = None) -> list[Line]:
-        """The lines of `plot`, one for each rule; without a label they have that of the policy."""
+        """The lines of `plot`, one for each rule; the label is the policy's by default."""
         from jaxduel.plotting.line import votes_line
         from jaxduel.plotting.words import names_of
 

@@ -72,10 +72,11 @@ def identify(
     progress: bool | None = None,
     **unknown: object,
 ) -> Found:
-    """Simulates a policy until it has asked for so many votes, and names arms on the way.
+    """Simulates a policy up to a number of votes, and names arms on the way.
 
-    A vote is a comparison of two different arms. An arm that meets itself costs none: the policy's
-    clock goes on. At each checkpoint, a number of votes, rules order the arms by the wins so far.
+    A vote is a comparison of two different arms. An arm that meets itself costs no vote, but the
+    policy's clock goes on. At each checkpoint, a number of votes, rules order the arms by the wins
+    so far.
 
     Args:
       policy: a policy that compares arms (`jaxduel.policies.make`, or one of your own), or its
@@ -83,39 +84,38 @@ def identify(
       problem: the instance, or its name or path.
       votes: votes per seed.
       num_seeds: number of independent runs.
-      seed: root of all randomness, an integer or a typed JAX key. What is played at comparison t is
-        what `jaxduel.simulate` plays with the same seed (but for `start`).
-      checkpoints: numbers of votes, increasing, within 1 .. `votes`; or about how many, evenly in
-        their log; 50 if None.
+      seed: root of all randomness, an integer or a typed JAX key. Comparison t is the one that
+        `jaxduel.simulate` makes with the same seed (without `start`).
+      checkpoints: numbers of votes, increasing, within 1 .. `votes`; or their approximate number,
+        evenly in log votes; 50 if None.
       recommend: names of rules: "copeland" (number of arms led in wins), "borda" (mean share of
         wins), "btl" (mode of a Bradley-Terry model with prior N(0, 2^2));
         `jaxduel.votes.recommending` says how ties are broken.
       target: the best arms: "copeland", the Copeland winners; "borda", the Borda winners, which are
-        also the strongest in a Bradley-Terry model of as many votes of every pair; or "condorcet",
-        the Condorcet winner, or none, if there is none.
-      top: whether the first `top` arms of the order are the best `top` is told too; None: not.
-      stop: "condorcet", to be told when it is clear at error `delta` that one arm beats all others
-        (`jaxduel.votes.stopping`); runs go on nonetheless. "policy", to end runs when the policy
-        names an arm, or says that there is no Condorcet winner (`jaxduel.policies.SupportsAnswer`);
-        `votes` is the most then, and where outcomes come late, an answer counts from the comparison
-        after it on. None: neither.
+        also the strongest in a Bradley-Terry model of equally many votes of every pair; or
+        "condorcet", the Condorcet winner, if any.
+      top: if given, also record whether the first `top` arms of the order are the true best ones.
+      stop: "condorcet" records when it is clear at error `delta` that one arm beats all others
+        (`jaxduel.votes.stopping`); runs go on. "policy" ends runs when the policy names an arm, or
+        says that there is no Condorcet winner (`jaxduel.policies.SupportsAnswer`), after at most
+        `votes` votes; with delays, an answer counts from the comparison after it on. None: neither.
       delta: the probability with which the rule may name a wrong arm.
-      start: votes, or their (K, K) wins, that there are already: the policy starts from them
+      start: earlier votes, or their (K, K) wins: the policy starts from them
         (`jaxduel.policies.state_from_wins`), rules count them, `votes` and checkpoints do not.
-      afresh: whether the policy begins without them nonetheless, and only rules count them: for
+      afresh: whether the policy begins without the votes of `start`, and only rules count them: for
         policies that cannot start from counts.
       horizon: most comparisons of a seed, those of arms with themselves included; by default the
-        policy's own horizon, or 2^31 - 1 for policies whose quiet runs can be skipped, or 100 per
-        vote. A seed that reaches it keeps the votes that it has (`Found.cast`).
+        policy's horizon, or 2^31 - 1 for policies whose quiet runs can be skipped, or 100 per vote.
+        A seed that reaches it keeps its votes so far (`Found.cast`).
       delay: outcomes reach the policy after every `delay` comparisons (policies with `learn` only).
-      ties: as in `jaxduel.simulate`; one that is no coin costs a vote.
+      ties: as in `jaxduel.simulate`; a tie that is no coin costs a vote.
       memory_budget: most bytes for the votes and states of the seeds that run at once on a device.
       shuffle_arms, first_seed, skip_quiet, lanes, devices, prng, progress: as in
         `jaxduel.simulate`.
       **unknown: none; names that are no arguments are refused.
 
     Returns:
-      What was found. Policies that commit to batches know the outcomes of one at its end.
+      The named arms. Batched policies learn the outcomes of a batch at its end.
 
     Raises:
       InputError: for arguments out of range, before anything is computed; for a policy that cannot
@@ -189,9 +189,9 @@ def identify_cells(
     Args:
       policy: the policy.
       problems: the instances, of one size.
-      roots: a () typed key for each, in place of the seed.
+      roots: a () typed key for each instance, in place of the seed.
       settings: other arguments of `identify`; without `lanes`.
-      part: amount of each instance in the `Progress` around it.
+      part: each instance's amount in the surrounding `Progress`.
 
     Raises:
       InputError: as `identify`.
@@ -219,7 +219,7 @@ def _identified(
     stacked: bool,
     **more: Any,
 ) -> list[Found]:
-    """The results of cells, by the arguments of `identify`; others as in `_prepared`."""
+    """The results of cells, by the arguments of `identify`; other arguments as in `_prepared`."""
     return run_collecting(*_prepared(policies, problems, asked, stacked=stacked, **more))
 
 
@@ -296,7 +296,7 @@ def _prepared(
 
 
 def _counts(start: Votes | ArrayLike, num_arms: int) -> np.ndarray:
-    """The (K, K) wins that there are already, as int32."""
+    """The wins of `start`, (K, K) int32."""
     votes = start if isinstance(start, Votes) else from_counts(start, name="start")
     if votes.num_arms != num_arms:
         raise InputError(f"start has votes of {votes.num_arms} arms, and there are {num_arms}.")
@@ -338,7 +338,7 @@ _SHARED = (
     "prng",
     "progress",
 )
-"""Arguments that go to the simulator as they are."""
+"""Arguments that are passed to the simulator unchanged."""
 _MEANT = {"T": "horizon", "seeds": "num_seeds", "runs": "num_seeds", "rules": "recommend"}
 
 

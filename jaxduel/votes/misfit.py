@@ -13,9 +13,9 @@ from jaxduel.votes.counts import Votes
 from jaxduel.votes.deviance import moments_of_deviance
 
 _NO_PRIOR = 1e3
-"""Standard deviation of a prior that leaves the largest likelihood as it is, to about 1e-5."""
+"""Standard deviation of a prior that leaves the largest likelihood unchanged, to about 1e-5."""
 _THRESHOLD = 0.01
-"""A model is said not to fit where the p-value is below."""
+"""P-value below which a model is said not to fit."""
 _CERTAIN = 1e-3
 """Deviations below this share of the mean, and means below it, make a deviance certain."""
 
@@ -45,7 +45,7 @@ class Residual(NamedTuple):
     observed: float
     """Share of the pair's decisive votes that the first arm won."""
     expected: float
-    """The model's probability of it."""
+    """The model's probability that it wins."""
     errors: float
     """Their difference in standard errors of the model."""
 
@@ -66,21 +66,21 @@ class Misfit:
 
     votes: Votes
     model: str
-    """The model that is held against the free one."""
+    """The model that is compared with the free model."""
     deviance: float
-    """Twice the log-likelihood that the free model, each pair's shares, has above the model's
-    largest."""
+    """Twice the log-likelihood of the free model (each pair's shares) minus the model's largest."""
     degrees_of_freedom: int
     """Free probabilities of the pairs that were compared, less free parameters of the model."""
     expected: float
     """Mean of the deviance if the model is true: the degrees of freedom where all pairs have many
     votes (`jaxduel.votes.deviance`)."""
     std: float
-    """Its standard deviation; 0 where no pair has two votes, or the model explains all."""
+    """Standard deviation of the deviance; 0 where no pair has two votes, or the model explains
+    all."""
     expected_cycles: float
     """Mean number of `cycles` if the model is true, at its largest likelihood, which sets arms too
-    far apart where votes are few: measured of btl (K = 10, deviation of strengths 0.8), it is 3.1
-    for 4.3 in truth with 60 votes. With 300 votes (K = 6) no such bias was seen."""
+    far apart where votes are few: for btl (K = 10, deviation of strengths 0.8, 60 votes) 3.1 was
+    measured in place of 4.3. With 300 votes (K = 6) no such bias was seen."""
     worst: Residual | None
     """The pair that the model misses by most; None without degrees of freedom."""
     in_favour: np.ndarray  # (K, K) float64
@@ -88,8 +88,8 @@ class Misfit:
 
     @property
     def p_value(self) -> float:
-        """Probability above the deviance of a gamma law with the mean `expected` and the deviation
-        `std`; of many votes a pair it is chi-square. NaN without degrees of freedom.
+        """Probability that a gamma law with mean `expected` and deviation `std` exceeds the
+        deviance; with many votes a pair the law is chi-square. NaN without degrees of freedom.
         """
         from scipy.stats import gamma
 
@@ -107,7 +107,7 @@ class Misfit:
 
     @property
     def num_cycles(self) -> int:
-        """Number of `cycles`, which takes less time than they."""
+        """Number of `cycles`, counted without listing them."""
         beats = (self.votes.wins > self.votes.wins.T).astype(float)
         return round(float(((beats @ beats) * beats.T).sum()) / 3)
 
@@ -181,7 +181,7 @@ class Misfit:
 def misfit_of(votes: Votes, model: str, in_favour: np.ndarray) -> Misfit:
     """The misfit of a model of strengths at its largest likelihood, without the prior.
 
-    Davidson's is tested on its three probabilities where there are ties, and is btl without them.
+    Davidson is tested on its three probabilities if there are ties, and is btl otherwise.
     """
     with_ties = model == "davidson" and votes.num_ties > 0
     tested = "btl" if model == "davidson" and not with_ties else model

@@ -28,7 +28,7 @@ def outcome_of(
     Args:
       row: the entry of each role.
       arms: all names in the columns of arms.
-      meanings: of words for the winner, those in lower case among them.
+      meanings: meanings of words for the winner, also of the words in lower case.
 
     Raises:
       ValueError: half a sentence for a row that is wrong.
@@ -63,7 +63,7 @@ def outcome_of(
 
 
 def _meaning(winner: str, left: str, right: str, arms: Collection[str]) -> Meaning:
-    """Meaning of a winner's name, or of a word for it that was given none."""
+    """Meaning of a winner's name, or of a word without a given meaning."""
     if winner in (left, right):
         return "left" if winner == left else "right"
     word = winner.lower()
@@ -105,10 +105,10 @@ def _flag(text: str) -> bool:
 
 
 def checked_meanings(meanings: Any) -> dict[str, str]:
-    """Meanings of words for the winner, of the words in lower case, too.
+    """Checked meanings of words for the winner, also of the words in lower case.
 
     Raises:
-      InputError: for what is no mapping of texts to `MEANINGS`.
+      InputError: for anything but a mapping of texts to `MEANINGS`.
     """
     if not isinstance(meanings, Mapping) or not all(isinstance(word, str) for word in meanings):
         raise InputError(

@@ -27,7 +27,7 @@ _RESAMPLES = 2_000
 
 
 class Needed(NamedTuple):
-    """A number of further votes, and its 95 % interval; inf where they are more than simulated."""
+    """A number of further votes, and its 95 % interval; inf beyond the simulated votes."""
 
     value: float
     low: float
@@ -38,9 +38,9 @@ class Needed(NamedTuple):
 class Plan:
     """Simulated futures of a log of votes.
 
-    The instance is unknown: each of `draws` futures has one drawn from the posterior, and its best
-    arm is the one to be named. Instances are of two kinds: the arm named now is the best of them,
-    or another is. As the posterior tells how probable either kind is (`now`), probabilities are
+    The instance is unknown: each of `draws` futures has an instance drawn from the posterior, whose
+    best arm is to be named. Instances are of two kinds: the arm named now is their best arm, or
+    another arm is. The posterior tells how probable either kind is (`now`), so probabilities are
     weighted means over the kinds, however many instances of either were drawn. Intervals are over
     instances and seeds.
 
@@ -68,7 +68,7 @@ class Plan:
     """True where the rule names a best arm."""
     cast: Mapping[str, np.ndarray]  # policy -> (draws, seeds) int64
     """Votes cast: fewer than asked for where a policy's horizon, which counts comparisons of arms
-    with themselves, ended before."""
+    with themselves, ended first."""
     afresh: tuple[str, ...] = ()
     """Policies that began without the log, as they cannot start from counts."""
     left_out: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class Plan:
 
     @cached_property
     def _named(self) -> np.ndarray:
-        """The arms that the rule may name now: one, or those that tie, which it draws from."""
+        """The arms that the rule may name now: one, or the tied arms that it draws from."""
         wins, favours = self.fit.votes.wins, 1.0 - np.eye(self.fit.votes.num_arms)
         orders = order(self.rule, np.broadcast_to(wins, (len(wins), *wins.shape)), favours)
         return np.unique(orders[:, 0])
@@ -89,10 +89,10 @@ class Plan:
     def probability(self, policy: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Probability that the best arm is named, and the ends of its 95 % interval: (M,) each.
 
-        Wilson's intervals of the two kinds of instances are put together as if their errors were
-        independent (Zou and Donner, Statistics in Medicine 27, 2008), and so is that of `now`. A
-        kind of which no instance was drawn is taken to stay as it is now, and the interval holds
-        whatever may become of it.
+        Wilson's intervals of the two kinds of instances and of `now` are combined as if their
+        errors were independent (Zou and Donner, Statistics in Medicine 27, 2008). A kind without
+        any drawn instance is taken to stay as it is now, and the interval covers whatever may
+        become of it.
 
         Raises:
           InputError: for a policy that is not in the plan.
@@ -138,8 +138,8 @@ class Plan:
 
     def saved(self, policy: str, target: float) -> Needed:
         """Share of the votes of uniform sampling that a policy saves at a target, with an interval
-        by resampling instances; NaN where either does not reach it. The ends are NaN where that
-        holds of a resample, and then the share alone tells little.
+        by resampling instances; NaN where either policy does not reach it. The ends are NaN where a
+        resample does not: then the share alone tells little.
 
         Raises:
           InputError: as `votes_needed`, and if `uniform` is not among the policies.
@@ -155,8 +155,8 @@ class Plan:
         return Needed(float(share[0]), *map(float, np.quantile(share[1:], [0.025, 0.975])))
 
     def _resampled(self, policy: str, target: float) -> np.ndarray:
-        """Votes needed, (1 + _RESAMPLES,): of all instances, then of resamples of those of each
-        kind, the same for all policies."""
+        """Votes needed, (1 + _RESAMPLES,): of all instances, then of resamples within each kind,
+        the same for all policies."""
         if (policy, target) not in self._crossings:
             rng, curves = np.random.default_rng(0), np.zeros((1 + _RESAMPLES, len(self.votes)))
             for chance, first, shares in self._kinds(policy):
@@ -271,9 +271,9 @@ class Plan:
 def _share95(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Mean of the shares of right runs of instances, (n, M), and the ends of Wilson's interval.
 
-    It is of n trials if each instance is all right or all wrong, and of more the less instances
-    differ: n times the variance of a coin over that of the instances, both with two instances added
-    that are right and two that are wrong (Agresti and Coull, 1998), so that it is never 0.
+    The interval is of n trials if each instance is all right or all wrong, and of more trials the
+    less instances differ: n times the variance of a coin over that of the instances, both with two
+    right and two wrong instances added (Agresti and Coull, 1998), so that neither is 0.
     """
     n, mean = len(shares), shares.mean(axis=0)
     middle = (n * mean + 2) / (n + 4)

@@ -32,10 +32,10 @@ POLICIES: Mapping[str, Entry] = {
     "dts[self_duels=false]": ("dts", {"self_duels": False}),
     "rucb": ("rucb", {}),
 }
-"""Those of a plan, by their labels. With many arms D-TS as in its paper compares its leader with
-itself, millions of times between two votes, which takes long to simulate."""
+"""Default policies of a plan, by label. With many arms, the paper's D-TS compares its leader with
+itself millions of times between two votes, which takes long to simulate."""
 BATCHES = 8
-"""Batches of a policy that has to be told their number."""
+"""Batches of a policy that needs their number."""
 
 
 def plan(
@@ -54,19 +54,19 @@ def plan(
 ) -> Plan:
     """Simulates further votes of a log, by several policies.
 
-    Each of `draws` instances is drawn from the posterior, and is voted on `seeds` times from the
-    counts that there are, without ties. Instances and random numbers are the same for all policies.
+    Each of `draws` instances is drawn from the posterior, and is voted on `seeds` times, from the
+    log's counts, without ties. Instances and random numbers are the same for all policies.
 
     Args:
       votes: the log.
-      policies: names, or by label names with parameters, as in `{"d": ("dts", {"alpha": 0.6})}`.
-        One that cannot start from counts begins afresh with the further votes, and only the rule
+      policies: names, or names with parameters by label, as in `{"d": ("dts", {"alpha": 0.6})}`. A
+        policy that cannot start from counts begins afresh with the further votes, and only the rule
         counts the log (`Plan.afresh`).
-      targets: probabilities of naming the best arm that are to be reached.
+      targets: probabilities of naming the best arm, to be reached.
       max_votes: most further votes.
       model: of `jaxduel.votes.fit`.
-      rule: which names the best arm, of `jaxduel.votes.RULES`; by default "copeland" for the free
-        model and "btl" for the others.
+      rule: the rule that names the best arm, one of `jaxduel.votes.RULES`; by default "copeland"
+        for the free model and "btl" for the others.
       draws: number of instances.
       seeds: runs on each.
       seed: root of all randomness.
@@ -75,7 +75,7 @@ def plan(
       progress: as in `jaxduel.simulate`.
 
     Returns:
-      The plan. After Ctrl-C that of the policies that had finished.
+      The plan; after Ctrl-C, of the policies that had finished.
 
     Raises:
       InputError: for arguments out of range, or a policy that is unknown or pulls arms.
@@ -168,7 +168,7 @@ def _named(policies: Any) -> dict[str, tuple[str, Mapping[str, Any]]]:
 
 
 def _policy(name: str, parameters: Mapping[str, Any], votes: Votes, more: int) -> Any:
-    """A policy for further votes; its horizon, if it has one, is all comparisons that it knows."""
+    """A policy for further votes; its horizon, if any, includes the comparisons that it knows."""
     known = int(votes.wins.sum())
     able = issubclass(registry.policy_class(name), SupportsWarmStart)
     horizon = more + known if able else more
@@ -177,6 +177,6 @@ def _policy(name: str, parameters: Mapping[str, Any], votes: Votes, more: int) -
 
 
 def with_batches(policy: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """A policy's parameters, with a number of batches if it has to be told one."""
+    """A policy's parameters, with a number of batches if it needs one."""
     needed = "num_batches" in registry.parameters(policy)
     return {**({"num_batches": BATCHES} if needed else {}), **parameters}

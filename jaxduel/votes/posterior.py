@@ -2,8 +2,8 @@
 
 The proposal is a multivariate t with the mode and covariance of the Laplace approximation (Geweke,
 "Bayesian inference in econometric models using Monte Carlo integration", Econometrica 57, 1989),
-and weights are the exact posterior over it. Where an arm won nearly all of few votes the posterior
-is skewed, which a normal law cannot be.
+and weights are the exact posterior divided by it. Where an arm won nearly all of few votes the
+posterior is skewed, which a normal law cannot be.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy as np
 from jaxduel.problems.strengths import Laplace, coherent, davidson, preferences
 
 _DRAWS = 20_000
-"""Draws, an even number, unless the pairs of so many arms would take long."""
+"""Draws, an even number; fewer where the pairs of many arms would take long."""
 _MOST_TERMS = 2**26
-"""Most pairs of arms, over all draws, of which likelihoods and preferences are computed."""
+"""Most pairs of arms, over all draws, that likelihoods and preferences are computed for."""
 _LEAST_EFFECTIVE = 1_000
 """Effective draws below which the normal approximation is taken instead."""
 _LEAST_DEGREES = 8
-"""Degrees of freedom of t. With more arms there are as many, since its radius varies like 1 over
-their root, and that of a normal law like 1 over the root of the number of arms."""
+"""Least degrees of freedom of t. With more arms there are as many: the radius of t varies like 1
+over their root, that of a normal law like 1 over the root of the number of arms."""
 _PART = 2**17
 """Pairs of arms that are worked on at once: they fit into a processor's cache."""
 _SMALLEST = 1e-300
@@ -39,7 +39,7 @@ class Draws(NamedTuple):
 
     @property
     def effective(self) -> float:
-        """Number of draws without weights that tell as much."""
+        """Number of unweighted draws that tell as much."""
         return float(1 / np.sum(self.weights**2))
 
     def intervals95(self, values: np.ndarray) -> np.ndarray:
@@ -85,12 +85,12 @@ class Draws(NamedTuple):
 def draws_of(fitted: Laplace, wins: np.ndarray, ties: np.ndarray, prior_std: float) -> Draws | None:
     """Draws from the posterior, the same in every process.
 
-    Numbers are given to arms in the order of their strengths, so that relabelled arms have
+    Random numbers are given to arms in the order of their strengths, so that relabelled arms have
     relabelled draws.
 
     Args:
       fitted: the Laplace approximation.
-      wins, ties, prior_std: what it was fitted to.
+      wins, ties, prior_std: the arguments of the fit.
 
     Returns:
       The draws; None where the effective ones are too few, or the arms too many.
@@ -125,7 +125,7 @@ def _log_posterior(
     ties: np.ndarray,
     prior_std: float,
 ) -> np.ndarray:
-    """Of strengths (N, K) and log nu (N,), but for a constant: (N,)."""
+    """Log-posterior of strengths (N, K) and log nu (N,), up to a constant: (N,)."""
     square = np.sum(strengths**2, axis=1)
     if with_ties := model == "davidson":
         square += log_nu**2
@@ -143,7 +143,7 @@ def _log_posterior(
 
 
 def _parts(count: int, pairs: int) -> Iterator[slice]:
-    """Slices of draws, as many at once as memory is used for."""
+    """Slices of draws, each of about `_PART` pairs."""
     part = max(_PART // pairs, 1)
     return (slice(start, start + part) for start in range(0, count, part))
 
@@ -169,7 +169,7 @@ class Difference(NamedTuple):
     high: float
     """Ends of the 95 % interval: 2.5 and 97.5 % quantiles of the posterior."""
     above: float
-    """Posterior probability that the first is the stronger."""
+    """Posterior probability that the first arm is stronger."""
 
 
 def differences(
@@ -179,9 +179,9 @@ def differences(
 
     Args:
       posterior: the normal approximation of the strengths.
-      draws: weighted draws of them; None where the normal approximation stands in.
+      draws: weighted draws of the strengths; None where the normal approximation stands in.
       first: the arm.
-      others: (M,) the others.
+      others: (M,) the other arms.
     """
     value = posterior.mode[first] - posterior.mode[others]
     if draws is not None:

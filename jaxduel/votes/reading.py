@@ -1,4 +1,4 @@
-"""Votes from text files: one a row, or counts; read line by line, in memory of the pairs alone."""
+"""Votes from text files: one a row, or counts; read line by line, each different row kept once."""
 
 from __future__ import annotations
 
@@ -52,28 +52,28 @@ def read(
 ) -> Votes:
     """Votes from a file with a header, its columns separated by commas, semicolons or tabs.
 
-    Three layouts are told apart by the columns that are there, capitals or not:
+    The names of the columns, capitals or not, tell three layouts apart:
 
     - left, right, winner: one vote a row. The arms' columns may also be called model_a and model_b,
       or a and b. The winner is the name of one of the two, or one of these words for its side, or
-      tie, both_bad or draw, or tie with a remark as in "tie (bothbad)"; a name goes before a word,
-      and a word that may be meant for another arm is refused;
+      tie, both_bad or draw, or tie with a remark as in "tie (bothbad)"; names go before words, and
+      a word that may mean another arm is refused;
     - winner, loser: one vote a row;
-    - left, right, left_wins, right_wins and, if it is there, ties: counts, whose rows add up.
+    - left, right, left_wins, right_wins and optionally ties: counts, whose rows add up.
 
-    With a column count (counts, freq, frequency, n, weight, games, num) a row of the first two
-    stands for so many votes, and with a column draw (drawn, tie, is_tie) it is a tie if that says
-    true, yes or 1, not if it says false, no or 0. An unused column whose name says that it changes
-    what a row means, such as valid or swapped, is refused unless it is ignored; `Votes.read_as` has
-    the used and the unused columns.
+    A column count (counts, freq, frequency, n, weight, games, num) says how many votes a row of the
+    first two layouts stands for; a column draw (drawn, tie, is_tie) says whether it is a tie: true,
+    yes or 1, or else false, no or 0. An unused column whose name says that it changes what a row
+    means, such as valid or swapped, is refused unless it is ignored; `Votes.read_as` has the used
+    and the unused columns.
 
     Arms are sorted by name, by value if all names are whole numbers. A last line without an end
     may be half written: it is left out, with a warning. Files may be gzipped.
 
     Args:
       path: the file.
-      left: name of the column of the one arm.
-      right: name of the column of the other arm.
+      left: name of the column of the left arm.
+      right: name of the column of the right arm.
       winner: name of the column of the winner.
       loser: name of the column of the loser.
       left_wins: name of the column of votes for the left arm.
@@ -88,10 +88,10 @@ def read(
 
     Raises:
       InputError: the file cannot be read, has a row of more than 2^25 characters, holds no votes or
-        those of one arm, lacks columns or has one that may change what a row means and is not used,
-        or a line is wrong: an arm against itself, no name, a winner that is neither arm nor a word,
-        or may be either, counts that are not whole numbers of at least 0. The sentence has the
-        line's number.
+        the votes of one arm, lacks columns or has one that may change what a row means and is not
+        used, or a line is wrong: an arm against itself, no name, a winner that is neither arm nor a
+        word, or may be either, counts that are not whole numbers of at least 0. The sentence has
+        the line's number.
 
     Warns:
       UserWarning: a last line without an end, or an outcome that no row has.
@@ -140,7 +140,7 @@ def read(
 
 @contextmanager
 def _opened(path: Path, encoding: str) -> Iterator[IO[str]]:
-    """The file as text. Bytes that are none become surrogates: where they stand may not matter."""
+    """The file as text. Bytes that are no text become surrogates: they may be in unused columns."""
     with path.open("rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
         file.seek(0)
@@ -156,8 +156,8 @@ def _outcomes(
     meanings: Mapping[str, str],
     encoding: str,
 ) -> tuple[list[Outcome], np.ndarray, ReadAs]:
-    """The outcome of each different row, (N,) the number of each row's in that list, and how the
-    rows were read."""
+    """The outcomes of different rows, (N,) the index of each row's outcome, and how the rows were
+    read."""
     unfinished: list[str] = []
     size = [0]
     lines = _whole(file, unfinished, size)
@@ -218,8 +218,8 @@ def _outcomes(
 def _distinct(
     path: Path, reader: Any, width: int, places: Mapping[str, int], size: list[int]
 ) -> tuple[dict[tuple[str, ...], int], np.ndarray]:
-    """The line of each different row, the used columns alone, and (N,) the number of each row's.
-    `size` counts the characters of a row."""
+    """The line of each different row (used columns only), and (N,) the index of each row among
+    these. `size` counts the characters of a row."""
     take: Any = itemgetter(*places.values())  # of a row a tuple: layouts have 2 columns or more
     rows: dict[tuple[str, ...], int] = {}
     numbers: list[int] = []
@@ -248,7 +248,7 @@ def _distinct(
 
 
 def _require_winner(path: Path, places: Mapping[str, int], meanings: Mapping[str, str]) -> None:
-    """Raises InputError where words for the winner that have a meaning cannot be there."""
+    """Raises InputError for meanings of words that the layout cannot have."""
     if meanings and "winner" not in places:
         raise InputError(f"{_file(path)} has counts, and outcomes are of a column winner.")
     if "loser" in places and set(meanings.values()) - {"skip"}:
@@ -258,7 +258,7 @@ def _require_winner(path: Path, places: Mapping[str, int], meanings: Mapping[str
 
 
 def _without(skipped: Mapping[int, str], order: np.ndarray) -> tuple[dict[str, int], np.ndarray]:
-    """Number of skipped rows by their winner, and the order without them, counted anew."""
+    """Number of skipped rows by their winner, and the order without them, renumbered."""
     counts = np.bincount(order)
     left_out: dict[str, int] = {}
     for row, winner in skipped.items():
@@ -293,7 +293,7 @@ def _rows(
 
 
 def _counted(path: Path, outcomes: Sequence[Outcome], order: np.ndarray) -> Votes:
-    """The votes of rows, whose outcomes have these numbers in a list."""
+    """The votes of rows, by the outcomes of different rows and each row's index among these."""
     found = {name for outcome in outcomes for name in outcome[:2]}
     require_arms(len(found), f"{_file(path)} has votes of")
     whole = all(name.isascii() and name.isdigit() for name in found)

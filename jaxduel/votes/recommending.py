@@ -35,8 +35,8 @@ _PART = 2**16
 def order(rule: str, wins: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """The arms in the order of a rule, the best first.
 
-    - "copeland": the number of arms that arm i leads, w_ij > w_ji, and half of those that it is
-      level with, such as those that it never met; ties by borda, then by noise;
+    - "copeland": the number of arms that arm i leads, w_ij > w_ji, and half of the arms that it is
+      level with, such as arms that it never met; ties by borda, then by noise;
     - "borda": the mean over j of (w_ij + 1/2) / (w_ij + w_ji + 1); ties by noise;
     - "btl": the strengths of `btl_strengths`, which are tied if they differ by less than 1e-9; ties
       by noise.
@@ -44,7 +44,7 @@ def order(rule: str, wins: np.ndarray, noise: np.ndarray) -> np.ndarray:
     Args:
       rule: one of `RULES`.
       wins: (..., K, K) integers; wins[..., i, j] is the number of votes for arm i over arm j.
-      noise: (..., K) floats, independent and uniform: of tied arms the smallest comes first.
+      noise: (..., K) floats, independent and uniform: of tied arms, the smallest noise comes first.
 
     Returns:
       (..., K) int64.
@@ -95,9 +95,8 @@ def btl_strengths(wins: np.ndarray) -> np.ndarray:
 def kendall_tau(order: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """Kendall's tau of orders and true scores, over the pairs that are not tied in the truth.
 
-    The share of pairs in the right order minus that of those in the wrong one. Orders have no ties,
-    and pairs that no order can get wrong are left out: 1 is reached however many there are, unlike
-    in tau-b.
+    The share of pairs in the right order minus the share in the wrong order. Orders have no ties,
+    and pairs tied in the truth are left out: 1 is reached however many there are, unlike in tau-b.
 
     Args:
       order: (..., K) arms, the best first.
@@ -140,8 +139,8 @@ def votes_needed(
       target: a probability, strictly between 0 and 1.
 
     Returns:
-      value, lower and upper end, in votes; inf where the last checkpoint is not enough. What holds
-      from the first checkpoint on is given as that checkpoint.
+      value, lower and upper end, in votes; inf where the last checkpoint is not enough. A crossing
+      at or before the first checkpoint is given as that checkpoint.
 
     Raises:
       InputError: a target that is no such probability.
@@ -179,7 +178,8 @@ def _in_parts(score: Callable[[np.ndarray], np.ndarray], wins: np.ndarray) -> np
 
 
 def _arms_led(wins: np.ndarray) -> np.ndarray:
-    """Arms that each leads minus those that lead it: its Copeland score but for scale and level."""
+    """Arms that each arm leads minus arms that lead it: its Copeland score up to scale and
+    offset."""
     return np.sum(np.sign(wins - np.swapaxes(wins, 1, 2)), axis=2)
 
 
@@ -191,7 +191,7 @@ def _borda_scores(wins: np.ndarray) -> np.ndarray:
 
 
 def _places(scores: np.ndarray, tolerance: float) -> np.ndarray:
-    """Places from 0, that of the largest score; neighbours within the tolerance share one."""
+    """Places of scores, from 0 for the largest; neighbours within the tolerance share a place."""
     best_first = np.argsort(-scores, axis=-1)
     falling = np.take_along_axis(scores, best_first, axis=-1)
     steps = falling[..., :-1] - falling[..., 1:] > tolerance

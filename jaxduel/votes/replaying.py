@@ -52,22 +52,23 @@ def replay(
 ) -> Found:
     """Feeds a policy with the logged votes of the pairs that it asks for, instead of new ones.
 
-    Each vote is used once. A run ends with the first pair that is asked for and has no vote left,
-    which is the limit of any replay: a policy that settles on few pairs soon outruns a log that was
+    Each vote is used once. A run ends when the policy asks for a pair without votes left, which is
+    the limit of any replay: a policy that settles on few pairs soon outruns a log that was
     collected evenly, and what it would have named later is not known. `Found.cast` has the votes
     that each run used. A tie tells the policy nothing.
 
     Args:
-      policy: a policy that makes one comparison at a time, of as many arms.
+      policy: a policy that makes one comparison at a time, with the log's number of arms.
       votes: the log.
       num_seeds: number of runs, which differ in the policy's randomness and the order of the arms.
       seed: root of all randomness.
       checkpoints: numbers of votes, increasing, up to those of the log; about 50 evenly in their
         log if None.
-      rule: which names the best arm, of `jaxduel.votes.RULES`. Right is what it names by the whole
-        log: `Found.correct` says how soon a run agrees with that, not with the truth.
-      votes_in: "logged", the order of the log, where the file has a vote a row, and else the only
-        choice, "random": another order for each run. By default the first that can be had.
+      rule: the rule that names the best arm, one of `jaxduel.votes.RULES`. The right arm is the one
+        it names by the whole log: `Found.correct` says how soon a run agrees with the log, not with
+        the truth.
+      votes_in: "logged", the order of the log, if the file has a vote a row; or "random", another
+        order for each run. By default "logged" where possible.
       horizon: most comparisons of a run, those of arms with themselves included.
 
     Returns:
@@ -144,7 +145,7 @@ def _log(votes: Votes, in_order: bool) -> Log:
 
 
 def _truth(votes: Votes, rule: str) -> Truth:
-    """The order of the whole log."""
+    """The order by the whole log, as the truth."""
     arms = order(rule, votes.wins, np.linspace(0, 0.5, votes.num_arms))
     scores = np.empty(votes.num_arms)
     scores[arms] = np.arange(votes.num_arms, 0, -1)

@@ -1,17 +1,17 @@
-"""When to stop: by the answer of a policy, or by the rule "condorcet", which names arm i when it is
-clear that i beats all others.
+"""Rules to stop by: the answer of a policy, or "condorcet", which names arm i when it is clear that
+i beats all others.
 
-Evidence of "i beats j" after w votes for i and l for j is the mean of a bettor's capital over the
-fraction x of it that is bet on i, always the same, at even odds:
+Evidence of "i beats j" after w votes for i and l for j is a bettor's capital, averaged over the
+fixed fraction x of it that is bet on i at even odds:
 
     E = integral over x from 0 to 1 of (1 + x)^w (1 - x)^l
       = 2^(n + 1) integral over p from 1/2 to 1 of p^w (1 - p)^l,   n = w + l, x = 2 p - 1.
 
-A vote multiplies a bettor's capital by 1 + x (2 p_ij - 1) in the mean, at most 1 if p_ij <= 1/2, by
-whatever rule the pair was chosen. So E is then a supermartingale (at p_ij = 1/2 a martingale) that
-starts at 1 and reaches c at some time with probability at most 1 / c (Ville). The rule names i when
-every E_ij >= K / delta. Each arm that is no Condorcet winner has an opponent against which that
-takes luck of probability delta / K, and there are at most K such arms: a wrong arm is named with
+A vote multiplies a bettor's capital by 1 + x (2 p_ij - 1) in the mean, at most 1 if p_ij <= 1/2,
+however the pair was chosen. So E is then a supermartingale (at p_ij = 1/2 a martingale) that starts
+at 1 and reaches c at some time with probability at most 1 / c (Ville). The rule names i when every
+E_ij >= K / delta. Each arm that is no Condorcet winner has an opponent against which that takes
+luck of probability delta / K, and there are at most K such arms: a wrong arm is named with
 probability at most delta, whatever the policy, however long it runs, and whether or not there is a
 Condorcet winner. (With one there are K - 1 such arms, and (K - 1) / delta would do.)
 
@@ -32,7 +32,7 @@ from jaxduel.policies.base import SupportsAnswer
 from jaxduel.simulation.cells import Poll
 
 STOPS = ("condorcet", "policy")
-"""Names of what stops."""
+"""Names of the ways to stop."""
 _SMALLEST_TAIL = 1e-290
 
 
@@ -49,9 +49,8 @@ def poll_of(
     Args:
       checkpoints: numbers of votes.
       num_arms: K.
-      stop, delta: as there.
-      start, before: (K, K) int32, the wins that the policy, and the rule, count from the beginning;
-        None: none.
+      stop, delta: as in `jaxduel.identify`.
+      start, before: (K, K) int32, the wins that the policy, and the rule, begin with; None: none.
     """
     needed = asks = None
     if stop == "condorcet":
@@ -63,7 +62,7 @@ def poll_of(
 
 
 def no_answer(policy: str) -> str:
-    """Says that a policy, by name, does not stop by itself."""
+    """The message that a policy, by name, does not stop by itself."""
     able = [x for x in registry.names() if issubclass(registry.policy_class(x), SupportsAnswer)]
     return f"{policy} does not stop by itself, as 'policy' needs; {', '.join(able)} do."
 

@@ -49,8 +49,8 @@ class BatchGrid:
 
     @property
     def given(self) -> Any:
-        """The grid as `as_grid` takes it: its name or times, of a stack one for each policy. A leaf
-        that is traced, or something else in place of one, is left as it is."""
+        """The grid as `as_grid` accepts it: a name or times, for a stack one per policy. A traced
+        leaf, or a placeholder, is returned unchanged."""
         if self.times is not None:
             return self.times
         if not is_known(self.rule) or not np.isin(self.rule, range(len(KINDS))).all():
@@ -66,7 +66,7 @@ class GridSettings:
       num_arms: K; formulas count the active ones.
       active_arms: (K,) bool, the arms that exist.
       horizon: T, pulls in all.
-      num_batches: M, from 1 to T; for a given grid the number of its times, which None stands for.
+      num_batches: M, from 1 to T; None for the number of times of a given grid.
       grid: where batches end, t_1 <= ... <= t_M = T, in pulls. With integer parts taken,
         "minimax": t_m = a^(2 - 2^(1 - m)) with a = T^(1 / (2 - 2^(1 - M))), for the regret in the
         worst case; "geometric": t_m = T^(m / M), for the regret on an instance with known gaps;
@@ -75,11 +75,11 @@ class GridSettings:
         50000; 16666, 33333, 50000. Integer parts are exact, except that a power less than one part
         in 10^13 below a whole number counts as that number.
 
-    A batch before the last pulls the k arms that are left equally often, k max(1, floor((t_m - t) /
-    k)) pulls after t were made: what does not divide is left to the next batch, as footnote 1 of
-    the paper leaves odd pulls out of the averages, and as the authors' program does. Where t_1 < K
-    it ends later than the grid says; ends that have been passed are skipped. Hence there are at
-    most M batches.
+    Every batch but the last pulls the k remaining arms equally often, k max(1, floor((t_m - t) /
+    k)) pulls after t were made: the remainder is left to the next batch, as in the authors' program
+    (footnote 1 of the paper leaves odd pulls out of the averages). Where t_1 < K the first batch
+    ends later than the grid says; ends already passed are skipped. Hence there are at most M
+    batches.
     """
 
     num_arms: int = field(metadata={"static": True})
@@ -147,9 +147,9 @@ class GridSettings:
 
 
 def as_grid(grid: Any) -> Any:
-    """A name in `KINDS` or a list of times as a `BatchGrid`; anything else, such as one, as it is.
+    """A `BatchGrid` from a name in `KINDS` or a list of times; other values are returned unchanged.
 
-    Floating-point times that are whole become integers; others stay, for `validate` to refuse.
+    Whole floating-point times become integers; others stay, for `validate` to refuse.
     """
     if isinstance(grid, str):
         return BatchGrid(np.int32(KINDS.index(grid))) if grid in KINDS else grid
@@ -191,14 +191,14 @@ def end_of(settings: GridSettings, batch: jax.Array) -> jax.Array:
 def pulls_of_batch(
     settings: GridSettings, batch: jax.Array, done: jax.Array, left: jax.Array
 ) -> jax.Array:
-    """Number of pulls in a batch: each arm as often as fits up to t_m, at least once, at most up
-    to T; all that remains if it is the last.
+    """Number of pulls in a batch: every arm equally often up to t_m, at least once, never beyond T;
+    the last batch takes all remaining pulls.
 
     Args:
       settings: the policy.
       batch: () int32, m.
       done: () int32, pulls made before.
-      left: (K,) bool, the arms that are left; one alone takes all that remains too.
+      left: (K,) bool, the arms left; a single arm takes all remaining pulls, too.
 
     Returns:
       () int32; 0 once T is reached.
@@ -220,7 +220,7 @@ def next_batch(settings: GridSettings, batch: jax.Array, done: jax.Array) -> jax
 
 
 def grid_times(kind: str, horizon: int, num_batches: int) -> np.ndarray:
-    """The ends of all batches of a grid with a name, on the host.
+    """The ends of all batches of a named grid, on the host.
 
     Args:
       kind: one of `KINDS`; formulas at `GridSettings`.
@@ -253,8 +253,8 @@ def _require_batches(num_batches: Any, horizon: Any, where: str) -> None:
 def _ends(xp: Any, rule: Any, horizon: Any, num_batches: Any, batch: Any) -> Any:
     """t_m by a rule, int64, with the functions of NumPy or of JAX (64 bits on).
 
-    What is mathematically an integer must come out as one: 1000^(1/3) is 10, though rounded
-    arithmetic says 9.999..., hence the guard. Before the last batch every time is below T.
+    A mathematical integer must come out as one: 1000^(1/3) is 10, though rounded arithmetic says
+    9.999..., hence the guard. Before the last batch every time is below T.
     """
     minimax = (1.0 - xp.exp2(-1.0 * batch)) / (1.0 - xp.exp2(-1.0 * num_batches))
     share = xp.where(rule == _GEOMETRIC, batch / num_batches, minimax)

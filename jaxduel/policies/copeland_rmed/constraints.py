@@ -1,7 +1,7 @@
 """The linear program over R_winner (2) of Komiyama et al. (ICML 2016), in variables e.
 
 Variables are e_ij = q_ij d(mu_ij, 1/2), one for each of the P = K (K - 1) / 2 pairs. Each must be
-at least 0, and for each i2, I and S of (2) the sum of some must be at least 1.
+at least 0, and for each i2, I and S of (2) the sum of some e_ij must be at least 1.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NOBODY = -1
 
 
 class Row(NamedTuple):
-    """A constraint: the e of some pairs sum to at least 1, or that of one pair is at least 0."""
+    """A constraint: the e of some pairs sum to at least 1, or the e of one pair is at least 0."""
 
     pairs: jax.Array  # (P,) bool
     rival: jax.Array  # () int32: i2; -1 for e >= 0
@@ -29,14 +29,14 @@ class Row(NamedTuple):
 
 
 class Defining(NamedTuple):
-    """The P constraints that define a vertex, by what tells whether they are constraints still."""
+    """The P constraints that define a vertex, with the data that `outdated` needs."""
 
     rivals: jax.Array  # (P,) int32, as in `Row`
     own: jax.Array  # (P, K) bool, as in `Row`
 
 
 def at_zero(num_arms: int) -> Defining:
-    """Those that define e = 0."""
+    """The constraints that define e = 0."""
     pairs = num_arms * (num_arms - 1) // 2
     return Defining(jnp.full(pairs, _NOBODY, jnp.int32), jnp.zeros((pairs, num_arms), bool))
 
@@ -61,7 +61,7 @@ def tightest_row(now: Standing, winner: jax.Array, e: jax.Array) -> Row:
     Args:
       now: the standing.
       winner: () int32.
-      e: (P,) float32; below 0 it counts as 0.
+      e: (P,) float32; negative entries count as 0.
     """
     num = len(now.losses)
     rows, columns = _pairs(num)
@@ -75,14 +75,14 @@ def tightest_row(now: Standing, winner: jax.Array, e: jax.Array) -> Row:
 
 
 def outdated(defining: Defining, ahead: jax.Array, now: Standing, winner: jax.Array) -> jax.Array:
-    """Marks constraints of an earlier standing that are none now, for the same winner and L^(1).
+    """Marks constraints of an earlier standing that no longer exist, for the same winner and L^(1).
 
-    There is one for each I of at most L^(2) - L^(1) + 1 arms that the winner beats, and each S of
-    so many superiors of i2 as L_i2, L^(1), |I| and whether i2 is in I tell.
+    There is a constraint for each I of at most L^(2) - L^(1) + 1 arms that the winner beats, and
+    each S of superiors of i2; |S| follows from L_i2, L^(1), |I| and whether i2 is in I.
 
     Args:
       defining: the constraints.
-      ahead: (K, K) bool, who led then.
+      ahead: (K, K) bool, who led in the earlier standing.
       now: the standing.
       winner: () int32.
 

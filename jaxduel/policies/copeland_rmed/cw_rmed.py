@@ -21,7 +21,7 @@ from jaxduel.pytrees import register_dataclass
 
 
 def _allocate(demand: Demand, now: Standing) -> Demand:
-    """Line 11 of CW-RMED; with several empirical winners that of ECW-RMED, by Theorem 6."""
+    """Line 11 of CW-RMED; of ECW-RMED if there are several empirical winners (Theorem 6)."""
     efficient = demands.allocate_ecw(demand, now)
     alone = efficient.winners == 1
     vertex = optimal_vertex(demand.program, now, efficient.best, alone)
@@ -49,11 +49,11 @@ class CWRMED(LoopSettings):
     at most 1e-4 of themselves, so that the regret of q* is within 1e-4 of the optimum, and a pair
     whose q* d is below 2e-4 counts as not needed. The last solution is kept while it stays optimal;
     otherwise a few steps lead from it to the next, unless another arm wins. With several empirical
-    Copeland winners the optimum of ECW-RMED is one of this program, too (Theorem 6).
+    Copeland winners, ECW-RMED's optimum is optimal here, too (Theorem 6).
 
     The state holds (K (K - 1) / 2)^2 numbers, so K is meant to be small: K = 16 takes 58 KB, and
-    milliseconds for a solution from e = 0. Should the method fail to find one in 64 K steps, that
-    comparison takes ECW-RMED's optimum, and `state.demand.program.stalls` counts it.
+    milliseconds for a solution from e = 0. If the method finds none in 64 K steps, the comparison
+    takes ECW-RMED's optimum, and `state.demand.program.stalls` counts it.
 
     Attributes: those of `LoopSettings`.
 

@@ -82,7 +82,7 @@ def lead_and_price(wins: jax.Array, losses: jax.Array) -> tuple[jax.Array, jax.A
 
 
 def heard(estimates: Estimates, outcomes: jax.Array) -> Estimates:
-    """The estimates after outcomes, (K, K) int32 wins of i over j."""
+    """The estimates after late outcomes, (K, K) int32 wins of i over j."""
     wins = estimates.wins + outcomes
     changed, evidence = (outcomes + outcomes.T) > 0, jnp.abs(estimates.lead)
     evidence = where_marked(evidence_against_half, changed, evidence, wins, wins.T)
@@ -92,7 +92,7 @@ def heard(estimates: Estimates, outcomes: jax.Array) -> Estimates:
 def _weighed(
     wins: jax.Array, losses: jax.Array, evidence: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """`lead_and_price`, with the evidence against equal arms."""
+    """`lead_and_price`, given the evidence against equal arms."""
     n = (wins + losses).astype(jnp.float32)
     ahead = jnp.sign(wins - losses).astype(jnp.float32)
     return ahead * evidence, jnp.where(ahead != 0, n / jnp.maximum(evidence, 1e-30), -n)
@@ -105,8 +105,8 @@ def demand_with(
 
     Args:
       allocate: line 11.
-      demand: the last one.
-      estimates: the new ones.
+      demand: the previous demand.
+      estimates: the new estimates.
       active: (K,) bool.
     """
     now = standing(estimates.lead, estimates.price, active)
@@ -118,7 +118,7 @@ class _Search(NamedTuple):
 
     left: jax.Array  # (K,) bool: winners not looked at
     lowest: jax.Array  # () float32: the smallest optimum so far
-    best: jax.Array  # () int32: whose it is
+    best: jax.Array  # () int32: the winner of that optimum
     level: Level  # its levels, (K,) each
     confidence_bound: jax.Array  # () float32, as in `Demand`
     levels: jax.Array  # (K, K) float32, as in `Demand`
@@ -171,14 +171,14 @@ def allocate_ecw(demand: Demand, now: Standing) -> Demand:
 def adjust_ecw(
     demand: Demand, estimates: Estimates, arm: jax.Array, needed: jax.Array
 ) -> tuple[Demand, jax.Array]:
-    """`demand_with(allocate_ecw, ...)` for less work, after a change of one pair's counts.
+    """`demand_with(allocate_ecw, ...)` at less cost, after a change of one pair's counts.
 
-    The leader of the pair must be the same. Then only the demand on the superiors of one arm
+    The leader of the pair must be the same as before. Then only the demand on one arm's superiors
     changes, unless i* does.
 
     Args:
-      demand: the last one.
-      estimates: the new ones.
+      demand: the previous demand.
+      estimates: the new estimates.
       arm: () int32, the arm of the pair that is behind.
       needed: () bool; if false, the demand stays.
 
@@ -243,8 +243,8 @@ class _Weighed(NamedTuple):
 def _weigh(
     changed: _Changed, winner: jax.Array, rows: tuple[jax.Array, jax.Array, jax.Array]
 ) -> _Candidate:
-    """Evaluates an empirical winner, by its rows of leads, prices and levels; no level is searched
-    for if it is the changed arm."""
+    """Evaluates an empirical winner, by its rows of leads, prices and levels. If the winner is the
+    changed arm, no level is searched for."""
     arm, costs, evidence, losses = changed
     lead, price, levels = rows
     arms, fewest = jnp.arange(len(losses), dtype=jnp.int32), jnp.min(losses)

@@ -23,26 +23,27 @@ class ECWRMED(LoopSettings):
 
     Before each comparison, line 4: while there is a pair with n_ij < alpha sqrt(log t), or with
     |mu_ij - 1/2| < beta / log log t, the first of them is compared (t is the comparison's number;
-    log log t is taken to be at least 1). Else the next pair of L_C is, in lexicographic order of
-    (i, j), i >= j, i on the left; after each of these (lines 7 to 15), L_N gets
+    log log t is taken to be at least 1). Otherwise the next pair of L_C is compared, in
+    lexicographic order of (i, j), i >= j, i on the left; after each of these pairs (lines 7 to 15),
+    L_N gets
 
     - (i*, i*) of an empirical Copeland winner i* that the counts show to be one, condition (3) (the
       lowest index of several), or if there is none,
     - the pairs with q*_ij > n_ij / log t, and (i*, i*), where q* is the optimum over R^E_i* by
       Theorem 5 and i* the empirical winner of the smallest one,
 
-    as far as they are not in L_R, the part of L_C that is still to come. L_N is the next L_C.
+    unless they are in L_R, the rest of L_C. L_N is the next L_C.
 
     Readings: line 15 says "L_NC and the pairs i != j not in L_R", but (i*, i*) is no such pair; it
-    must be "all pairs not in L_R", else nothing is ever exploited. Condition (3) demands
-    n_ij / log t <= 1 / d(mu_ij, 1/2) of every pair, which one pair compared too often violates;
-    here more than enough is enough, so that only the sums of (2) count (on "cyclic" the box costs a
-    fifth more regret at T = 3e4). A pair of mu_ij = 1/2
-    belongs to nobody's superiors, needs nothing, and is compared by line 4 while beta > 0.
+    must be "all pairs not in L_R", else nothing is ever exploited. Condition (3) demands of every
+    pair that n_ij / log t <= 1 / d(mu_ij, 1/2), which one pair compared too often violates; here
+    surplus comparisons are allowed, so that only the sums of (2) count (on "cyclic" the box costs a
+    fifth more regret at T = 3e4). A pair of mu_ij = 1/2 belongs to nobody's superiors, needs
+    nothing, and is compared by line 4 while beta > 0.
 
-    The demands of the estimates change with an outcome only, and are computed then, by lanes that
-    learnt something; they hold the log t at which their decisions change, so that a step
-    that teaches nothing costs O(K) words and one comparison of K x K numbers.
+    Demands change with outcomes only, and are recomputed only in lanes that learnt something. They
+    hold the log t at which decisions change, so that a step that teaches nothing costs O(K) words
+    and one comparison of K x K numbers.
 
     Attributes: those of `LoopSettings`.
 

@@ -15,7 +15,7 @@ from jax import lax
 from jaxduel.numerics.sums import sum_in_order
 
 _ENOUGH = 64.0
-"""Evidence above any log t; larger evidence is cut to it, which decides nothing."""
+"""Evidence above any log t; larger evidence is clipped to it, which changes no decision."""
 _DEAR = 1e30
 """A number above any cost."""
 _ROUNDING = 0.01
@@ -81,7 +81,7 @@ class Constraint(NamedTuple):
 
     total: jax.Array  # () float32, infinite where there is no constraint
     rival: jax.Array  # () int32: i2
-    dropped: jax.Array  # () int32: S are the superiors of i2 but for this many largest
+    dropped: jax.Array  # () int32: S are the superiors of i2 without this many largest
     size: jax.Array  # () int32: |I|
     inside: jax.Array  # () bool: True if i2 is in I
 
@@ -89,8 +89,8 @@ class Constraint(NamedTuple):
 def confident_until(now: Standing, winner: jax.Array, at_least: jax.Array) -> jax.Array:
     """The largest log t at which the counts are in R_winner, condition (2).
 
-    The counts' e = min(1, n d / log t), the box of R being read as "more than enough is enough".
-    Then "the e of I and S sum to 1 or more" says that their n d sum to log t or more.
+    The counts give e = min(1, n d / log t): surplus comparisons are allowed. Then "the e of I and S
+    sum to 1 or more" says that their n d sum to log t or more.
 
     Args:
       now: the standing.
@@ -108,8 +108,8 @@ def confidence_bounds(
 ) -> jax.Array:
     """Quick upper bounds of `confident_until`, its rounding near log t included, for each i2.
 
-    They are those of the constraints with l = L^(1) and I = {i2}: dropping the L^(1) largest
-    superiors leaves at most the average share.
+    They come from the constraints with l = L^(1) and I = {i2}: dropping the L^(1) largest superiors
+    leaves at most the average share.
 
     Args:
       lead: the evidence that the winner beats i2, float32 of any shape.
@@ -137,7 +137,7 @@ class _Dropping(NamedTuple):
     smallest: (
         jax.Array
     )  # () float32: sum of the smallest evidence of i1 in I, one arm less than now
-    least: Constraint  # of those seen
+    least: Constraint  # the tightest seen so far
 
 
 def tightest(
@@ -145,9 +145,9 @@ def tightest(
 ) -> Constraint:
     """The constraint of R_winner whose I and S have the smallest sum of evidence.
 
-    For given i2 and l, and for i2 in I or not, the subsets that matter take the smallest. S takes
-    all but the largest few, one fewer with every l: the largest are taken away one by one, for all
-    i2 at once.
+    For given i2 and l, with i2 in I or not, the tightest I and S take the smallest evidence. S
+    takes all but the largest few, one fewer with every l: the largest are dropped one by one, for
+    all i2 at once.
 
     Args:
       now: the standing.
@@ -268,7 +268,7 @@ def ecw_level(costs: jax.Array, needed: jax.Array, asked: jax.Array, guess: jax.
     costs) / (h - k). It is found without sorting: the value is the only positive number that is the
     ratio of the set of superiors that cost at most that number. From any larger set the ratios fall
     to it, in a few turns. Where rounding puts the mean of equal costs below them, so that too few
-    are left, it is raised by more than rounding takes.
+    are left, the ratio is raised by more than rounding takes.
 
     Args:
       costs: (K,) float32, of comparing i2 with j, infinite where j is not in S.

@@ -43,11 +43,10 @@ class LoopSettings:
       alpha: line 4, positive. 3 in the paper.
       beta: line 4, at least 0. 0.01 in the paper's experiments (by the authors' rebuttal; its
         first version printed 0.1).
-      line4: line 4 is asked before every comparison ("retest") or once for every pass ("pass"). The
-        former is by the paper's words ("at the beginning of each round [...] it immediately draws
-        that pair"); for the latter all pairs that lack comparisons are compared once each. They
-        differ little, but with delays, where counts are of known outcomes: "retest" compares one
-        pair until outcomes come.
+      line4: "retest" tests line 4 before every comparison, by the paper's words ("at the beginning
+        of each round [...] it immediately draws that pair"); "pass" tests it once a pass, and then
+        compares all pairs that lack comparisons once each. The two differ little except with
+        delays, where counts are of known outcomes: "retest" compares one pair until outcomes come.
     """
 
     num_arms: int = field(metadata={"static": True})
@@ -101,8 +100,8 @@ class LoopState(NamedTuple):
     estimates: Estimates
     demand: Demand
     stale: jax.Array  # () bool: True if outcomes have come that the demand does not know
-    forced: jax.Array  # (ceil(K / 32), K) uint32: pairs of line 4, the first for sure
-    fewest: jax.Array  # () float32: at most the n_ij of all others; -1 if line 4 must test all
+    forced: jax.Array  # (ceil(K / 32), K) uint32: pairs of line 4; the first surely is one
+    fewest: jax.Array  # () float32: bounds n_ij of all others below; -1 if line 4 must test all
     queue: jax.Array  # (ceil(K / 32), K) uint32: L_R
     waiting: jax.Array  # (ceil(K / 32), K) uint32: L_N
     t: jax.Array  # () int32: comparisons made
@@ -112,13 +111,12 @@ def begin(policy: LoopSettings, wins: jax.Array | None = None) -> LoopState:
     """The state at the beginning of a pass, after the comparisons counted in `wins`.
 
     `wins` is (K, K) int32; None for no comparisons. Before the first comparison L_C = L_R = all
-    pairs of different arms. After it they are the pairs that lines 7 to 15 put on the list with
-    these counts.
+    pairs of different arms. Later they are the pairs that lines 7 to 15 list for these counts.
     """
     num = policy.num_arms
     active = jnp.asarray(policy.active_arms)
     nothing = jnp.zeros((num, num), jnp.float32)
-    if wins is None:  # not as constants, of which XLA would compute the demand, slowly
+    if wins is None:  # no constants: XLA would compute their demand while compiling, slowly
         wins = materialize(jnp.zeros((num, num), jnp.int32), ~jnp.any(active))
     estimates, t = _estimates(wins), jnp.sum(wins, dtype=jnp.int32)
     unknown = Demand(
@@ -152,7 +150,7 @@ def begin(policy: LoopSettings, wins: jax.Array | None = None) -> LoopState:
 
 
 def first(pairs: jax.Array) -> Duel:
-    """The first pair of a list that has any."""
+    """The first pair of a list that is not empty."""
     arms = jnp.arange(pairs.shape[1], dtype=jnp.int32)
     left = jnp.min(jnp.where(jnp.any(pairs != 0, axis=0), arms, arms[-1]))
     return Duel(left, arm_sets.lowest(pairs[:, left]))
@@ -223,7 +221,7 @@ def next_lists(
 
 
 def winner(demand: Demand, t: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """True if some empirical winner is sure enough at t, and i*, the first such or line 11's.
+    """True if some empirical winner is confident at t; and i*, the first such, else line 11's.
 
     Returns:
       () bool and () int32.
@@ -234,7 +232,7 @@ def winner(demand: Demand, t: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def log_of(t: jax.Array) -> jax.Array:
-    """log t, but positive."""
+    """log t, at least 1e-9."""
     return jnp.maximum(jnp.log(t.astype(jnp.float32)), 1e-9)
 
 
@@ -272,8 +270,8 @@ def _renewed(
     new: jax.Array,
     adjusted: jax.Array | bool = False,
 ) -> Demand:
-    """The demand at log t, if the estimates are `new`, () bool; one that is `adjusted` to them, ()
-    bool, lacks `confident_until` alone."""
+    """The demand at log t, recomputed if the estimates are `new`, () bool. If it is `adjusted` to
+    them, () bool, only `confident_until` is recomputed."""
     renewed, winners = new & ~jnp.asarray(adjusted), demand.winners
     active = jnp.asarray(policy.active_arms)
     demand = compacted_cond(policy.demand_of, renewed, demand, estimates, active, effort=winners)
@@ -318,14 +316,14 @@ def _pairs_where(mask: jax.Array) -> jax.Array:
 def _after(
     policy: LoopSettings, state: LoopState, drawn: Duel, estimates: Estimates, line4: Line4
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The pairs of line 4 once `drawn` has been compared, by what is known of that pair alone.
+    """The pairs of line 4 once `drawn` has been compared, judged by that pair alone.
 
     If line 4 is "retest", a pair that still lacks comparisons stays; if it is "pass", the pair was
     compared once for this pass and leaves.
 
     Returns:
       `forced`; `fewest`; and whether all pairs must be tested, () bool: a pair that is not `forced`
-      may lack comparisons, or the first that is no longer lacks them.
+      may lack comparisons, or the first `forced` one no longer does.
     """
     itself = arm_sets.only(drawn.right, drawn.left, policy.num_arms)
     n, close = _needs(estimates.lead[drawn], estimates.price[drawn], line4)
@@ -345,8 +343,8 @@ def _lacking(
 ) -> tuple[jax.Array, jax.Array]:
     """The pairs of line 4, and the smallest n_ij of all others.
 
-    These stay all such pairs while that smallest n_ij is enough and no outcome makes a pair close:
-    without outcomes the second condition only gets weaker with t.
+    The list stays complete while that smallest n_ij is enough and no outcome makes a pair close:
+    without outcomes, closeness only gets rarer with t.
     """
     n, close = _needs(estimates.lead, estimates.price, line4)
     different = ~jnp.eye(len(active), dtype=bool) & active[:, None] & active

@@ -19,7 +19,7 @@ _LAST = jnp.iinfo(jnp.int32).max
 
 
 class _Lists(NamedTuple):
-    """The lists of pairs at a time."""
+    """The lists of pairs at time t."""
 
     queue: jax.Array  # (ceil(K / 32), K) uint32: L_R
     waiting: jax.Array  # (ceil(K / 32), K) uint32: L_N
@@ -29,11 +29,11 @@ class _Lists(NamedTuple):
 def quiet_run(policy: LoopSettings, state: LoopState, limit: jax.Array) -> tuple[LoopState, Quiet]:
     """The comparisons of an arm with itself that come next, and the state after them.
 
-    They teach nothing, so that i* and the lists change with log t alone. One may end a pass. Then
-    i*, if it alone is listed, is compared, listed again and begins the next pass, until others join
-    or another is i*: all these comparisons are one turn of the loop. Two more turns may see others
-    join and begin their pass. The run ends before a comparison after which line 4 or line 11 must
-    be computed anew.
+    They teach nothing, so that i* and the lists change with log t alone. A comparison may end a
+    pass. Then i*, if it alone is listed, is compared, listed again and begins the next pass, until
+    others join or i* changes: all these comparisons are one turn of the loop. In two more turns
+    others may join and begin their pass. The run ends before a comparison after which line 4 or
+    line 11 must be computed anew.
 
     Args:
       policy: the policy.
@@ -77,9 +77,9 @@ def quiet_run(policy: LoopSettings, state: LoopState, limit: jax.Array) -> tuple
 def _reach(demand: Demand, soonest: jax.Array, arm: jax.Array, t: jax.Array) -> jax.Array:
     """The log t up to which, from t on, i* is `arm` and no pair is due; -1 if not so at t.
 
-    The first pair is due at `soonest`. `arm` is i* while it is the first that is sure enough. If no
-    other is sure enough for longer, and it is line 11's choice, it stays i* after that, until a
-    pair is due.
+    The first pair is due at `soonest`. `arm` is i* while it is the first confident winner. If no
+    other winner is confident for longer, and `arm` is line 11's choice, it stays i* until a pair is
+    due.
     """
     confident, best = loop.winner(demand, t)
     until = demand.confident_until[arm]

@@ -30,20 +30,20 @@ from jaxduel.policies.copeland_rmed.evidence import Standing
 TOLERANCE = 1e-4
 """Tolerated violation of a constraint "at least 1", or of e >= 0."""
 _SAVING = 1e-5
-"""A move that saves a smaller share of the cost, per unit of slack, is not worth a step."""
+"""Least share of the cost, per unit of slack, that a move must save to be worth a step."""
 _PIVOT, _SMALL = 1e-3, 1e-5
-"""The smallest pivot, and what counts as 0 in a move."""
+"""The smallest pivot, and the size below which an entry of a move counts as 0."""
 _TURNS = 64
 """Most steps to a vertex, per arm."""
 _AGE = 128
-"""Steps from e = 0 after which the method begins there again, per arm: rounding adds up."""
+"""Steps per arm after which the method restarts from e = 0: rounding adds up."""
 
 
 class Vertex(NamedTuple):
     """A vertex, optimal for the constraints that define it.
 
-    With s the slacks of these, e = e0 + M s, and the cost is a constant plus (M' c) s, where
-    M' c >= 0.
+    With s the slacks of these constraints, e = e0 + M s, and the cost is a constant plus (M' c) s,
+    where M' c >= 0.
     """
 
     e: jax.Array  # (P,) float32: e0
@@ -52,7 +52,7 @@ class Vertex(NamedTuple):
     age: jax.Array  # () int32: steps from e = 0 to it
     ahead: jax.Array  # (K, K) bool: True where `Standing.lead` was positive when it was found
     found: jax.Array  # () bool: True if it is optimal for all constraints of (2), as they are now
-    stalls: jax.Array  # () int32: times that none was found
+    stalls: jax.Array  # () int32: how often none was found
 
 
 def no_vertex(num_arms: int) -> Vertex:
@@ -72,18 +72,18 @@ def no_vertex(num_arms: int) -> Vertex:
 def optimal_vertex(last: Vertex, now: Standing, winner: jax.Array, wanted: jax.Array) -> Vertex:
     """A vertex of the smallest cost.
 
-    While nobody overtakes another the last one satisfies all constraints: it is kept if no move
-    from it has a negative cost, and else the primal method goes on from it. If arms have overtaken
-    others, but the winner and its number of losses are the same, constraints that are none any more
-    are given up first; then the dual method goes on, as if moves of a negative cost had none, and
-    the primal method from there. Otherwise, or if the vertex is old, the dual method begins at
-    e = 0, where no cost is negative.
+    While no arm overtakes another, the last vertex satisfies all constraints: it is kept if no move
+    from it has a negative cost; otherwise the primal method goes on from it. If arms have overtaken
+    others, but the winner and its number of losses are the same, outdated constraints are released
+    first; then the dual method goes on, with negative costs taken as 0, and the primal method from
+    there. Otherwise, or if the vertex is old, the dual method begins at e = 0, where no cost is
+    negative.
 
     Args:
-      last: the last one.
+      last: the last vertex.
       now: the standing.
       winner: () int32, the only empirical Copeland winner.
-      wanted: () bool; if False, the last one is returned, as not `found`.
+      wanted: () bool; if False, the last vertex is returned, as not `found`.
     """
     costs = pair_costs(now)
     same = (last.age > 0) & jnp.all((now.lead > 0) == last.ahead)
@@ -93,7 +93,7 @@ def optimal_vertex(last: Vertex, now: Standing, winner: jax.Array, wanted: jax.A
 
 
 class _At(NamedTuple):
-    """The simplex method on its way; fields as in `Vertex`."""
+    """The simplex method in progress; fields as in `Vertex`."""
 
     turns: jax.Array  # () int32: steps made
     e: jax.Array
@@ -116,12 +116,12 @@ class _Reach(NamedTuple):
     """An upper bound of how far a move can go."""
 
     length: jax.Array  # () float32
-    row: Row  # what ends it there
+    row: Row  # the constraint that ends it
     shorter: jax.Array  # () bool: whether the last constraint looked at has shortened it
 
 
 def _solved(last: Vertex, now: Standing, winner: jax.Array) -> Vertex:
-    """`optimal_vertex` where the last one is not kept."""
+    """`optimal_vertex` where the last vertex is not kept."""
     num = len(now.losses)
     limit = _TURNS * num
     costs = pair_costs(now)
@@ -130,7 +130,7 @@ def _solved(last: Vertex, now: Standing, winner: jax.Array) -> Vertex:
         return outdated(defining, last.ahead, now, winner)
 
     def release(at: _At) -> _At:
-        """Gives up a constraint that is none any more: where its slack falls, until an e is 0."""
+        """Releases an outdated constraint: its slack falls until some e is 0."""
         leaving = lax.argmax(stale(at.defining), 0, jnp.int32)
         first, length = _room(at.e, -at.moves[:, leaving])
         new = _stepped(at, bound_row(first, num), leaving, -length, limit)
@@ -243,7 +243,7 @@ def _room(e: jax.Array, move: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 def _stepped(at: _At, row: Row, leaving: jax.Array, length: jax.Array, limit: int) -> _At:
-    """Goes along a move until a constraint holds, which takes the place of the one left.
+    """Follows a move until a constraint holds, which replaces the constraint that is left.
 
     Args:
       at: where it begins.
@@ -251,7 +251,7 @@ def _stepped(at: _At, row: Row, leaving: jax.Array, length: jax.Array, limit: in
       leaving: () int32, the number of the move, and of the constraint left.
       length: () float32, of the move; where it is infinite, or the pivot is small, the method is
         given up.
-      limit: number of steps that gives it up.
+      limit: number of steps at which the method is given up.
     """
     gains = _gains(at.moves, row)
     here = lax.iota(jnp.int32, len(gains)) == leaving

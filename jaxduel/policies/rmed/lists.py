@@ -22,11 +22,12 @@ from jaxduel.policies.checks import require
 from jaxduel.policies.counts import DuelResult
 
 _LARGEST_SLACK = 1e38
-"""Largest f(K), below the largest number of 32 bits."""
+"""Largest f(K), below the largest float32."""
 
 
 def require_slack(policy: Any, where: str) -> None:
-    """Raises InputError if a number of f(K) = scale K^exponent is negative, or f(K) too large."""
+    """Raises InputError if a parameter of f(K) = scale K^exponent is negative, or f(K) too
+    large."""
     require(policy.scale, lambda a: a >= 0, f"{where}: scale must not be negative")
     require(policy.exponent, lambda a: a >= 0, f"{where}: exponent must not be negative")
     arms = np.sum(policy.active_arms, axis=-1, dtype=np.float32)
@@ -54,12 +55,12 @@ def evidence_of(wins: jax.Array) -> tuple[jax.Array, jax.Array]:
 def evidence_after(
     evidence: jax.Array, wins: jax.Array, told: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """`evidence_of` the wins and those that are told; only pairs with told outcomes cost work.
+    """`evidence_of` the wins after late outcomes; only pairs that got some are recomputed.
 
     Args:
       evidence: (K, K) float32 before.
       wins: (K, K) int32 before.
-      told: (K, K) int32, further wins of i over j.
+      told: (K, K) int32, late wins of i over j.
 
     Returns:
       (K, K) and (K,) float32.
@@ -79,15 +80,15 @@ def update_evidence(
     lost: jax.Array,
     learnt: DuelResult,
 ) -> tuple[jax.Array, jax.Array]:
-    """`evidence_of` the wins, from its result before `learnt` entered them.
+    """`evidence_of` the wins after `learnt`, from its result before.
 
-    Two entries change; the two rows that they are in are summed anew: O(K), no drift.
+    Two entries change, and their two rows are summed anew: O(K), no drift.
 
     Args:
       evidence: (K, K) float32 before.
       divergence: (K,) float32 before.
       won: () int32 after, wins of the winner of `learnt` over its loser.
-      lost: () int32 after, its losses to it.
+      lost: () int32 after, wins of the loser over the winner.
       learnt: the duel between the two.
 
     Returns:
@@ -192,8 +193,7 @@ def queue_after(
 ) -> jax.Array:
     """L_R of a state made from counts alone: a new pass over the plausible arms.
 
-    While no pair has more comparisons than all pairs must have first, it is as at the start: all
-    arms.
+    While no pair has more than `needed` comparisons, it holds all arms, as at the start.
 
     Args:
       made: int32 of any shape, comparisons of pairs.
@@ -208,7 +208,7 @@ def queue_after(
 
 
 class Lists(NamedTuple):
-    """The lists at a time."""
+    """The lists at time t."""
 
     queue: jax.Array  # (K,) bool: L_R
     waiting: jax.Array  # (K,) bool: L_N
@@ -226,9 +226,9 @@ def quiet_run(
 ) -> tuple[Lists, Quiet]:
     """The comparisons of i* with itself that come next, and the lists after them.
 
-    Where O_i* is empty, i* plays itself when its turn comes, which teaches nothing: the lists after
-    it depend on t alone. It may end a pass, then be alone on the list, until log t + f(K) reaches
-    the smallest I_j - I_i* of the others, see others join, and begin the next pass.
+    Where O_i* is empty, i* meets itself in its turn, which teaches nothing: later lists depend on t
+    alone. Its turn may end a pass. Then i* may be alone on the list until log t + f(K) reaches the
+    smallest I_j - I_i* of the others; these join, and the next pass begins.
 
     Args:
       lists: before the run.
@@ -237,7 +237,8 @@ def quiet_run(
       active_arms: (K,) bool.
       limit: () int32, the most comparisons that the run may have.
       bound_of: `bound` at a time, () int32 to () float32.
-      forced: whether comparison number t is not the list's, () int32 to () bool; once true, always.
+      forced: whether comparison number t is not from the list, () int32 to () bool; once true,
+        always.
 
     Returns:
       The lists and the run.

@@ -27,14 +27,14 @@ class DTS(DoubleThompsonSettings):
 
     Lines 4 to 6: with u_ij = w_ij / n_ij + sqrt(alpha log t / n_ij), the candidates C are the arms
     of the largest #{j != i : u_ij > 1/2}. Lines 7 to 11: theta_ij ~ Beta(w_ij + 1, w_ji + 1) for
-    i < j; the first arm is that of C that beats most arms in this sample, ties at random. Lines 13
-    and 14: theta_i,first anew for all i, theta_first,first = 1/2; the second arm has the largest
-    among those with l_i,first = w / n - sqrt(alpha log t / n) <= 1/2. The first arm itself is
-    always among them: an arm against itself is how D-TS exploits.
+    pairs i < j; the first arm is the arm of C that beats most arms in this sample, ties at random.
+    Lines 13 and 14: theta_i,first anew for all i, theta_first,first = 1/2; the second arm has the
+    largest theta among the arms with l_i,first = w / n - sqrt(alpha log t / n) <= 1/2. The first
+    arm itself is always among them: an arm against itself is how D-TS exploits.
 
     The votes are tossed as coins of probability P(theta_ij > 1/2), and second-phase values are
-    drawn for those arms alone that exceed 1/2 when several do: the law of the algorithm with fewer
-    numbers (`jaxduel.policies.thompson.sampling`). A step costs O(K^2): a coin for each pair.
+    drawn only where several arms exceed 1/2, for these: the same law from fewer random numbers
+    (`jaxduel.policies.thompson.sampling`). A step costs O(K^2): a coin for each pair.
 
     With `self_duels=False` no arm meets itself, for those who pay for every comparison and want the
     best arm named: the second arm is the best, in the sample, of the others with
@@ -82,11 +82,11 @@ class DTS(DoubleThompsonSettings):
     def quiet(
         self, state: ThompsonState, limit: jax.Array, key: Key
     ) -> tuple[ThompsonState, Quiet]:
-        """The comparisons with itself of the arm that wins the vote while nobody replies to it.
+        """The comparisons with itself of the arm that wins the vote, while no arm replies to it.
 
         The length is that of a run of independent, equally likely steps, cut where log t changes a
-        set. The step after it is one that ends such a run: a decisive vote falls on its unlikely
-        side, or somebody replies (`jaxduel.policies.thompson.quiet`).
+        set of arms. The step after an uncut run ends it: a decisive vote falls on its unlikely
+        side, or an arm replies (`jaxduel.policies.thompson.quiet`).
         """
         return confident_run(self, self.self_duels, state, limit, key)
 

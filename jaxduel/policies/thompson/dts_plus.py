@@ -29,11 +29,11 @@ from jaxduel.pytrees import register_dataclass
 class DTSPlus(DoubleThompsonSettings):
     """D-TS+, Wu and Liu (NIPS 2016), section 4.3: ties of votes broken by estimated regret.
 
-    D-TS (`jaxduel.policies.DTS`), but for line 11: among the candidates A that beat most arms in
-    the sample, the first arm is the one of the smallest R_i = sum_{j != i} r_ij / d(theta_ij, 1/2),
-    r_ij = zeta* - (zeta_i + zeta_j) / 2, where zeta_i is the sampled Copeland score, d the
-    Bernoulli divergence; what is left of ties is broken at random. The theta_ij of tied arms are
-    drawn given the votes, unless r_ij = 0. A step costs O(K^2): a coin for each pair.
+    D-TS (`jaxduel.policies.DTS`), except for line 11: of the candidates A that beat most arms in
+    the sample, the first arm has the smallest R_i = sum_{j != i} r_ij / d(theta_ij, 1/2), r_ij =
+    zeta* - (zeta_i + zeta_j) / 2, where zeta_i is the sampled Copeland score, d the Bernoulli
+    divergence; remaining ties are broken at random. The theta_ij of tied arms are drawn given the
+    votes, unless r_ij = 0. A step costs O(K^2): a coin for each pair.
 
     zeta* is the largest score of all arms, as the paper defines it. The authors' program takes the
     largest among the candidates, which may be smaller, and can change the choice.
@@ -42,7 +42,8 @@ class DTSPlus(DoubleThompsonSettings):
       num_arms: K.
       active_arms: (K,) bool, the arms that exist.
       alpha: width of the confidence bounds, > 1/2 in theory; 0.51 in the paper's experiments.
-      over_candidates: whether zeta* is the largest among the candidates (the program's) or of all.
+      over_candidates: whether zeta* is the largest among the candidates (as in the authors'
+        program) or of all arms.
       self_duels: whether an arm may meet itself, as in the paper; else as with D-TS.
 
     Example:
@@ -119,8 +120,8 @@ class DTSPlus(DoubleThompsonSettings):
     ) -> jax.Array:
         """`reading` of |logit(theta_ij)| given the votes, i tied with others: (K, K) float32.
 
-        A pair of tied arms is drawn once, for i < j; what is not drawn, or not `asked` for, (K, K)
-        bool and symmetric, is 0.
+        A pair of tied arms is drawn once, for i < j. Entries that are not drawn or not `asked` for,
+        (K, K) bool and symmetric, are 0.
         """
         arms, active = jnp.arange(self.num_arms, dtype=jnp.int32), jnp.asarray(self.active_arms)
         twice = tied & (arms < arms[:, None])

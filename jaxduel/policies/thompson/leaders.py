@@ -28,11 +28,11 @@ def few(candidates: jax.Array) -> jax.Array:
 
 
 def chances_to_lead(tail: jax.Array, candidates: jax.Array, active: jax.Array) -> jax.Array:
-    """Probability that each candidate is drawn, uniformly, of those that win most votes.
+    """Probability of each candidate to be drawn uniformly from the candidates with most votes.
 
-    Votes of different pairs are independent. Those among candidates may fall in eight ways; given
-    one of these, the candidates' numbers of votes are independent sums of independent coins. All
-    terms are positive, so that small probabilities are relatively accurate.
+    Votes of different pairs are independent. Votes among candidates may fall in eight ways; given
+    one of these ways, the candidates' numbers of votes are independent sums of independent coins.
+    All terms are positive, so that small probabilities are relatively accurate.
 
     Args:
       tail: (K, K) float32, `jaxduel.numerics.signed_tail` of theta_ij: P(theta_ij > 1/2) is s
@@ -41,7 +41,7 @@ def chances_to_lead(tail: jax.Array, candidates: jax.Array, active: jax.Array) -
       active: (K,) bool, the arms that vote.
 
     Returns:
-      (K,) float32 that sum to 1, zero but for candidates.
+      (K,) float32 that sum to 1, zero except for candidates.
     """
     ranks = jnp.arange(MOST_CANDIDATES, dtype=jnp.int32)
     place = jnp.cumsum(candidates, dtype=jnp.int32) - 1

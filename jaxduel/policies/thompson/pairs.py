@@ -25,8 +25,8 @@ _WORD = 32
 def numbers_of(num: int) -> np.ndarray:
     """i K + j of the pair i < j that each coin is for: (ceil(K/2), K) int32.
 
-    A coin on the diagonal is for an arm and itself; if K is odd, those before it in the last row
-    are for pairs that have another coin: `unfolded` does not read them.
+    A coin on the diagonal is for an arm and itself; if K is odd, the coins before it in the last
+    row are for pairs that have another coin: `unfolded` does not read them.
     """
     table = np.arange(num * num, dtype=np.int32).reshape(num, num)
     half = _half(num)
@@ -61,7 +61,7 @@ def unfolded(coins: jax.Array) -> jax.Array:
 
 
 def losses_of(coins: jax.Array, active: jax.Array) -> jax.Array:
-    """Number of active arms that each arm loses to: (K,) int32, of active arms.
+    """Number of active arms that each active arm loses to: (K,) int32.
 
     A coin counts against j in its column, or against i in its row, and the turned ones likewise for
     K - 1 - j and K - 1 - i: population counts of the packed columns and rows find all, in O(K).
@@ -114,7 +114,7 @@ def _words(mask: jax.Array, add: Callable[[jax.Array], jax.Array] = _sum) -> lis
 
 
 def _word_of(row: np.ndarray, words: Sequence[jax.Array]) -> jax.Array:
-    """The word that holds a row's bit: those of a column, or of several, from row 0 on."""
+    """The word that holds a row's bit, from the words of a column, or of several, from row 0 on."""
     found = words[0]
     for number, word in enumerate(words[1:], 1):
         found = jnp.where(row < number * _WORD, found, word)

@@ -22,10 +22,10 @@ from jaxduel.pytrees import register_dataclass
 class PureDTS(ThompsonSettings):
     """Pure D-TS, Wu and Liu (NIPS 2016), appendix D.2.4: D-TS that eliminates nobody.
 
-    The first arm is the one of all arms that beats most in a sample of theta, ties at random; the
-    second has the largest theta_i,first in a new one, of all arms, theta_first,first = 1/2. If a
-    Copeland winner is beaten by an arm that is none, its regret is linear. A step costs O(K^2): a
-    coin for each pair.
+    The first arm is the arm that beats most arms in a sample of theta, ties at random; the second
+    arm has the largest theta_i,first of all arms in a new sample, theta_first,first = 1/2. If a
+    Copeland winner loses to an arm that is none, regret is linear. A step costs O(K^2): a coin for
+    each pair.
 
     Attributes:
       num_arms: K.

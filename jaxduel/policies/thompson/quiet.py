@@ -1,29 +1,29 @@
 """Quiet runs of Thompson sampling on win counts: steps in which arms only meet themselves.
 
-One step tosses independent coins: one for every pair {i, j}, which decides the votes of both, and
-in the second phase, afresh, one for every arm j that is eligible against the first, which decides
+One step tosses independent coins: one for every pair {i, j}, which decides the votes of both arms,
+and in the second phase one for every arm j that is eligible against the first arm, which decides
 whether theta_j,first > 1/2. If some votes, V, fall on their likelier sides, then, whatever the
-others show, the first arm is one of a few, the leaders, and it is i with a probability l_i. If then
-nobody replies, the comparison is (i, i). Call this event D. V is chosen by the state alone. Then
+other votes show, the first arm is one of a few, the leaders: i with a probability l_i. If then no
+arm replies, the comparison is (i, i). Call this event D. V is chosen by the state alone. Then
 
 * comparisons (i, i) teach nothing, so that V, the l_i and the probability p of D stay the same from
   step to step until log t changes a set of arms: a run is cut before that;
 * the number N of steps in a row in which D happens is geometric, P(N >= n) = p^n, their arms are
-  independent, i with a probability in proportion to l_i P(nobody replies to i), and the other coins
-  of these steps do not matter, since they leave no trace. A run cut at n <= N goes on as if it
-  began there: N has no memory;
+  independent, i with a probability in proportion to l_i P(no arm replies to i), and the other coins
+  of these steps leave no trace. A run cut at n <= N goes on as if it began there: N has no memory;
 * the step after a run that was not cut is one in which D does not happen. In any order of V either
   there is a first vote that falls on its unlikely side, number k with a probability in proportion
-  to (1 - q_1) ... (1 - q_{k-1}) q_k, where q is a coin's smaller side. Given k, those before it
-  fall as is likely, k does not, and all other coins are tossed as ever. Or V falls as is likely, i
-  is the first arm and somebody replies, with a probability in proportion to the product of the
-  three: then i is the first arm, its first reply is found like k, and no vote matters any more.
-  `ThompsonState.decided` carries this to the next step (`jaxduel.policies.thompson.runs`).
+  to (1 - q_1) ... (1 - q_{k-1}) q_k, where q is a coin's smaller side. Given k, the votes before it
+  fall on their likelier sides, vote k does not, and all other coins are tossed as ever. Or V falls
+  on the likelier sides, i is the first arm and an arm replies, with a probability in proportion to
+  the product of the three: then i is the first arm, its first reply is found like k, and no vote
+  matters any more. `ThompsonState.decided` carries this to the next step
+  (`jaxduel.policies.thompson.runs`).
 
-The l_i can be done without where no law of the first arm is known and the leaders' comparisons with
-themselves cost the same. With a_i the probability that somebody replies to i, a step is then taken
-to fail with the largest a_i of a leader, a. The step after such a run finds its first arm i by all
-its votes, as ever, and with probability a_i / a somebody replies to i, found by the same uniform
+The l_i are not needed where the law of the first arm is unknown and the leaders' comparisons with
+themselves cost the same. With a_i the probability that an arm replies to i, a step then fails with
+probability a, the largest a_i of a leader. The step after such a run finds its first arm i by all
+its votes, as ever, and with probability a_i / a an arm replies to i, found by the same uniform
 number for all i; else i meets itself. Such a run does not tell the arms of its comparisons.
 
 The outcomes of other comparisons must not arrive within a run: a caller that withholds some asks
@@ -64,21 +64,21 @@ def confident_run(
 ) -> tuple[ThompsonState, Quiet]:
     """The quiet run of a policy whose first arm is a candidate with most votes, as D-TS's is.
 
-    The leaders are the candidates that win most votes, s, if all fall as is likely; where there are
-    several and not all are `among`, there is no run. V holds the likely wins of one leader, the one
-    that is surest of them, and, for every candidate that is no leader, its K - s likeliest losses:
-    only leaders can have s votes or more. V is empty if all candidates are leaders. Where there are
-    too many leaders for `jaxduel.policies.thompson.leaders`, V holds all other votes of leaders,
-    too, and they are equally likely to be the first arm.
+    The leaders are the candidates that win most votes, s, if all votes fall on their likelier
+    sides; where there are several and not all are `among`, there is no run. V holds the likely wins
+    of the leader that is surest of them, and, for every candidate that is no leader, its K - s
+    likeliest losses: only leaders can have s votes or more. V is empty if all candidates are
+    leaders. Where there are too many leaders for `jaxduel.policies.thompson.leaders`, V holds all
+    other votes of leaders, too, and they are equally likely to be the first arm.
 
     Args:
       policy: with `tells_which` a run of several leaders has weights, as ties of votes are broken
-        uniformly; else it is reported as that of the first of them.
+        uniformly; else it is reported as the first leader's.
       self_duels: whether an arm may meet itself; else there is no run.
       state: before the step.
       limit: () int32, at least 0.
       key: used for nothing else.
-      among: (K,) bool, the arms that may share a run. None: none.
+      among: (K,) bool, the arms that may share a run; None if no arms may.
 
     Returns:
       The state after the run, and the run.
@@ -136,7 +136,7 @@ def champion_run(
     limit: jax.Array,
     key: Key,
 ) -> tuple[ThompsonState, Quiet]:
-    """The quiet run of an arm that meets itself as long as it wins all its votes, which is D.
+    """The quiet run of an arm that meets itself while it wins all its votes (the event D).
 
     Args:
       state: before the step.
@@ -161,7 +161,8 @@ def champion_run(
 
 
 def likely_votes(state: ThompsonState, active: jax.Array) -> jax.Array:
-    """Votes that each arm wins if all fall as is likely: (K,) int32, -1 for inactive arms."""
+    """Votes that each arm wins if all fall on their likelier sides: (K,) int32, -1 for inactive
+    arms."""
     return sampling.votes_of(state.tail < 0, active)
 
 
@@ -184,9 +185,9 @@ def _decisive_votes(
 ) -> tuple[jax.Array, jax.Array]:
     """The votes V of `confident_run`, and whether there are any.
 
-    These likely votes give one leader more than any candidate but leaders can have, or, if leaders
-    are not `few`, all leaders the same number. A lane looks for votes of third arms only if D can
-    have a probability above 1/2: where one lane needs many of them, all lanes wait.
+    V gives one leader more votes than any candidate that is no leader can have, or, if leaders are
+    not `few`, all leaders the same number. A lane looks for votes of third arms only if D can have
+    a probability above 1/2: where one lane needs many, all lanes wait.
 
     Args:
       state: before the step.
@@ -194,7 +195,7 @@ def _decisive_votes(
       leaders: (K,) bool.
       candidates: (K,) bool.
       active: (K,) bool.
-      answered: () float32, at most the probability that D fails by a reply.
+      answered: () float32, a lower bound of the probability that D fails by a reply.
 
     Returns:
       (K, K) bool, True where the win of i over j is in V, and () bool, False where even all likely
@@ -234,8 +235,8 @@ def _decisive_votes(
 def _chances_to_lead(
     state: ThompsonState, votes: jax.Array, leaders: jax.Array, active: jax.Array
 ) -> jax.Array:
-    """Probability that each leader is the first arm of a step in which these votes fall as is
-    likely: (K,) float32."""
+    """Probability that each leader is the first arm of a step in which these votes fall on their
+    likelier sides: (K,) float32."""
     tail = jnp.where(votes, -_NEVER, jnp.where(votes.T, _NEVER, state.tail))
     number = count_true(leaders)
     several = (number > 1) & few(leaders)

@@ -39,11 +39,11 @@ class RCS:
     """RCS, Zoghi, Whiteson, de Rijke and Munos (WSDM 2014), Algorithm 1.
 
     theta_ij ~ Beta(w_ij + 1, w_ji + 1) for i < j. The champion c is the arm that beats all others
-    in this sample; without one, an arm that was champion least often, ties at random. The
+    in this sample; if there is none, an arm that was champion least often, ties at random. The
     challenger is d = argmax_j u_jc, u_jc = w_jc / n_jc + sqrt(alpha log t / n_jc), u_cc = 1/2, ties
     at random.
 
-    The votes are tossed as coins (`jaxduel.policies.thompson.sampling`). Of a pair never compared,
+    The votes are tossed as coins (`jaxduel.policies.thompson.sampling`). A pair never compared has
     u = 2, the paper's "x / 0 := 1" applied to both fractions. A step costs O(K^2): a coin for each
     pair. Started from win counts, no arm was champion yet.
 
@@ -52,8 +52,8 @@ class RCS:
       active_arms: (K,) bool, the arms that exist.
       alpha: width of the confidence bounds, > 1/2 in theory; 0.501 in its paper, 0.51 here and in
         the experiments of Wu and Liu (2016).
-      counted: whether championships count "always", or only those without an arm that beats all
-        others ("fallback", as in the program of its first author).
+      counted: "always" counts every championship, "fallback" only those without an arm that beats
+        all others (as in the program of its first author).
 
     Example:
       >>> import jaxduel as jd
@@ -106,12 +106,12 @@ class RCS:
         )
 
     def quiet(self, state: RCSState, limit: jax.Array, key: Key) -> tuple[RCSState, Quiet]:
-        """The comparisons with itself of an arm that beats all others in the sample, while nobody
+        """The comparisons with itself of an arm that beats all others in the sample, while no arm
         has an upper bound of 1/2 or more against it.
 
         Only such a champion is sure to meet itself. The length is that of a run of independent,
-        equally likely samples, cut where log t lets a challenger in, and the sample after it is one
-        that ends such a run (`jaxduel.policies.thompson.quiet`).
+        equally likely samples, cut where log t lets a challenger in, and the sample after an uncut
+        run ends it (`jaxduel.policies.thompson.quiet`).
         """
         record, active = state.record, jnp.asarray(self.active_arms)
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)

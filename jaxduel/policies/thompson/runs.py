@@ -2,7 +2,7 @@
 
 In the terms of `jaxduel.policies.thompson.quiet`, which defines D, N is drawn as floor(E / -log p)
 for E exponential. k or i is the number of the interval in which u (1 - p) falls, u uniform; the
-intervals end at the probabilities that D has failed by each coin. 1 - p and these are sums of
+intervals end at the probabilities that D has failed by each coin. 1 - p and the ends are sums of
 positive terms, and the draws are made in float64: lengths are exact to the comparison, with the
 relative accuracy that q has in `jaxduel.numerics.tail`, whatever its size. Where p <= 1/2 there are
 no runs: they would be shorter than one comparison in the mean.
@@ -33,7 +33,7 @@ _UNROLLED = 64
 class Coins(NamedTuple):
     """The coins that decide whether D happens in a step."""
 
-    votes: jax.Array  # (K, K) bool: V, of i against j, each of them likely to be won
+    votes: jax.Array  # (K, K) bool: V, the votes of i against j, each likely to be won
     leads: jax.Array  # (K,) float32: the probability l_i that i is the first arm, given V
     answers: jax.Array  # (K, K) float32: the chance at [i, j] of a reply of j to i, else 0
     pooled: jax.Array | None = None
@@ -42,7 +42,7 @@ class Coins(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The length of a run, and the coins of the step after it that it has decided."""
+    """The length of a run, and the coins that it has decided of the step after it."""
 
     n: jax.Array  # () int32
     decided: Decided
@@ -103,8 +103,8 @@ def any_of(chances: jax.Array) -> jax.Array:
 
 
 def _first_replies(answers: jax.Array, level: jax.Array) -> jax.Array:
-    """Sides of all replies, (K, K) int8: the first reply to an arm is where the probability that
-    there has been one passes the level; there is none where that never happens.
+    """Sides of all replies, (K, K) int8: the first reply to an arm is where the probability of a
+    reply so far passes the level; if it never does, there is none.
 
     Args:
       answers: as in `Coins`.
@@ -133,7 +133,7 @@ def _fall(
       The number of steps without a failure, () int32, at most `limit`; the number of the first coin
       that fails then, () int32, K^2 and more for replies; for these, a uniform number below the
       probability that anybody replies to that arm, () float32; and whether a step without a failure
-      is likelier than 1/2, () bool: only then do the others mean anything.
+      is likelier than 1/2, () bool: only then are the other results meaningful.
     """
     num = len(leads)
     first, second = random_words(seed, 0, 0), random_words(seed, 1, 0)

@@ -6,8 +6,8 @@ the q_ij, and a comparison changes one of them: no Beta number is drawn for a vo
 
 The coin of a pair falls once for both of its arms; a reply, in the second phase, has a coin of its
 own. A quiet run may have decided some coins of the step after it
-(`jaxduel.policies.thompson.quiet`): these are not tossed. Only the state that goes from the one to
-the other has room for them.
+(`jaxduel.policies.thompson.quiet`): these are not tossed. Only the state between the two has fields
+for them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ coin twice, once for each of its arms, faster than it packs them, unless a row f
 
 FREE, LIKELY, UNLIKELY = 0, 1, 2
 """Sides of a coin of the next step: to be tossed, fixed on the likelier side, fixed on the other.
-Of a reply, LIKELY is not above 1/2 and UNLIKELY is above, whichever is likelier."""
+For a reply, LIKELY means theta <= 1/2 and UNLIKELY theta > 1/2, whichever is likelier."""
 
 
 class Decided(NamedTuple):
@@ -61,7 +61,7 @@ class ThompsonState(NamedTuple):
     lead: jax.Array  # (K, K) float32: n_ij (mu_ij - 1/2)^2, with the sign of mu_ij - 1/2
     t: jax.Array  # () int32: comparisons made
     decided: Decided | None = None
-    """None but from a quiet run to the step after it."""
+    """None except between a quiet run and the step after it."""
 
 
 def no_comparisons(num_arms: int) -> ThompsonState:
@@ -202,7 +202,7 @@ def sampled_votes(seed: KeyWords, state: ThompsonState, active: jax.Array) -> ja
 def votes_of(wins: jax.Array, active: jax.Array) -> jax.Array:
     """Number of arms that each arm beats in a sample: (K,) int32, -1 for inactive arms.
 
-    Column sums, of the losses of the others: summing rows costs several times as much.
+    By column sums of the others' losses: summing rows costs several times as much.
     """
     others = jnp.asarray(~np.eye(len(active), dtype=bool)) & active[:, None]
     return jnp.where(active, count_rows(others & ~wins), -1)
@@ -254,7 +254,7 @@ def replies_of_others(
 ) -> jax.Array:
     """As `replies`, but without `left` itself.
 
-    Others are eligible: an arm of the largest upper score has one that is not surely better.
+    Some other arm is always eligible: not all others surely beat an arm of the largest upper score.
 
     Returns:
       (K,) float32, as of `strongest`.
@@ -311,23 +311,22 @@ def tie_break(seed: KeyWords, number: int = 0) -> jax.Array:
 
 
 def tails_of(wins: jax.Array) -> jax.Array:
-    """`ThompsonState.tail` of (..., K, K) win counts, antisymmetric where they are equal, too."""
+    """`ThompsonState.tail` of (..., K, K) win counts, antisymmetric also where they are equal."""
     tail = signed_tail(wins, jnp.swapaxes(wins, -1, -2))
     lower = jnp.tri(wins.shape[-1], dtype=bool)
     return jnp.where(lower, -jnp.swapaxes(tail, -1, -2), tail)
 
 
 def tails_after(tail: jax.Array, wins: jax.Array, told: jax.Array) -> jax.Array:
-    """`tails_of` the wins and those that are told, (..., K, K) int32; on a CPU only pairs with told
-    outcomes cost work.
+    """`tails_of` the wins after late outcomes; a CPU recomputes only pairs that got some.
 
     Args:
       tail: (..., K, K) float32, before.
       wins: (..., K, K) int32, before.
-      told: (..., K, K) int32.
+      told: (..., K, K) int32, late wins of i over j.
     """
     wins, below = wins + told, jnp.tri(told.shape[-1], k=-1, dtype=bool)
-    if for_accelerator():  # where all pairs cost less than a choice among them
+    if for_accelerator():  # all pairs cost less than finding the changed ones
         return tails_of(wins)
     changed = (told + jnp.swapaxes(told, -1, -2) > 0) & ~below
     tail = where_marked(signed_tail, changed, tail, wins, jnp.swapaxes(wins, -1, -2))
