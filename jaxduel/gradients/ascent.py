@@ -134,7 +134,7 @@ def worst_case(
       policy: the policy, for `space.num_arms` arms.
       space: the instances to search, see `jaxduel.gradients.space`.
       horizon: T; the policy's horizon if None.
-      objective: one of `OBJECTIVES`. The lower bound of "ratio" is that of the regret:
+      objective: one of `OBJECTIVES`. The lower bound of "ratio" depends on the regret:
         `theory.condorcet_lower_bound` for "average", `theory.lower_bound_constant` for "copeland".
       against: the other policy, for "difference".
       starts: (num_starts, n) starting parameters, projected onto the space; if None, drawn by the

@@ -21,7 +21,7 @@ from jaxduel.simulation.provenance import changed_parameters
 from jaxduel.stats import interval95
 
 _HEIGHT, _MATRIX = 2.6, 1.5
-"""Inches: height of the figure, and about that of the matrix."""
+"""Inches: height of the figure, and roughly of the matrix."""
 _FOUND, _OTHER = "#0072B2", "0.6"
 _LABELS = {
     "regret": "{} at $T$",

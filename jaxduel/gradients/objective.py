@@ -21,8 +21,8 @@ from jaxduel.stats import moments_of
 from jaxduel.theory import condorcet_lower_bound, lower_bound_constant
 
 OBJECTIVES = ("regret", "ratio", "difference")
-"""Quantities to maximise: expected regret; regret over (lower bound) log T; regret minus that of
-another policy on the same instance."""
+"""Quantities to maximise: expected regret; regret over (lower bound) log T; regret minus another
+policy's regret on the same instance."""
 
 
 @dataclass(frozen=True)

@@ -95,9 +95,9 @@ def relaxed_regret(
 
     Works under jit, vmap and grad; vmap over keys gives seeds. Sums of n comparisons are normal, n
     p + sqrt(n p (1 - p)) z, clipped to [0, n]: the same z, whatever the preferences. As the
-    temperature falls to 0, the run tends to that of `jaxduel.simulate` with such sums in place of
-    binomial ones (evidence that equals a threshold counts as half a test passed). An entry of 0 or
-    1 has no noise, and only the derivative of its mean.
+    temperature falls to 0, the run tends to the run of `jaxduel.simulate` with such sums in place
+    of binomial ones (evidence that equals a threshold counts as half a test passed). An entry of 0
+    or 1 has no noise, and only the derivative of its mean.
 
     Args:
       policy: "pcomp", "scomp" or "scomp2", its numbers known (not traced): T and the sizes of the
@@ -235,7 +235,7 @@ def _regret(
 
 
 def _gaps(drift: jax.Array, active: jax.Array, regret: str) -> jax.Array:
-    """(K,) p_wi - 1/2 with the Condorcet winner w, or the largest Borda score less that of i.
+    """(K,) p_wi - 1/2 with the Condorcet winner w, or the largest Borda score minus the score of i.
 
     The winner is found by comparison and carries no derivative.
     """

@@ -198,7 +198,7 @@ def logits_above_half(
 
     Args:
       seed: the step's seed; () each.
-      stream: the first stream of random words used; all later ones are used too.
+      stream: the first stream of random words used; all later streams are used, too.
       marked: (..., N) bool, the entries to draw.
       wins: (..., N) int32, counts, at least 0.
       losses: (..., N) int32.

@@ -59,7 +59,7 @@ def draw_marked(
       propose: an elementwise function of random words, uint32 (2, ...), and the parameters, to a
         number, float32 or int32, and whether it ends the trials, bool. It must be the same object
         in every call and close over no array.
-      stream: the first stream of random words used; all later ones are used too.
+      stream: the first stream of random words used; all later streams are used, too.
       seed: the step's seed; () each.
       marked: (..., N) bool, the entries to draw.
       drawn: (..., N), the numbers elsewhere, of the same dtype; none may be the least integer.

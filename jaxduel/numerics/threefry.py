@@ -120,7 +120,7 @@ def host_fold_in(words: np.ndarray, number: np.ndarray) -> np.ndarray:
 
     Args:
       words: (..., 2) uint32, data of Threefry keys.
-      number: int32 or uint32, of a shape (not of a scalar) that broadcasts with that of the keys.
+      number: int32 or uint32, of a shape (no scalar) that broadcasts with the keys' shape.
 
     Returns:
       (..., 2) uint32.

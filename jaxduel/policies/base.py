@@ -61,7 +61,7 @@ class Batch(NamedTuple):
 
 
 class Pull(NamedTuple):
-    """A plan for one pull of an arm that has rewards of its own.
+    """A plan for one pull of an arm with rewards.
 
     Example:
       >>> import jax
@@ -101,7 +101,7 @@ class Feedback(NamedTuple):
     """Outcomes of many ordered duels, as a delayed policy receives them.
 
     `left_wins[i, j]` counts duels with i on the left and j on the right that i won, `right_wins[i,
-    j]` those of the same ordered pair that j won.
+    j]` duels of the same ordered pair that j won.
 
     Example:
       >>> import jax.numpy as jnp
@@ -121,8 +121,8 @@ class Feedback(NamedTuple):
 
 
 WITHHELD, TIED = 0, 2
-"""Outcomes of a duel: withheld from the policy (for now), and a tie, where ties are told; +1 is a
-win of the left arm, -1 of the right."""
+"""Outcomes of a duel: withheld from the policy (for now), and a tie, where policies are told of
+ties; +1 is a win of the left arm, -1 of the right."""
 
 
 @runtime_checkable

@@ -1,6 +1,6 @@
 """Logs of pairwise votes: reading and fitting them, and what further votes would tell.
 
-`read` counts the votes of a file, `from_counts` takes counts, `arena` has those of the Chatbot
+`read` counts the votes of a file, `from_counts` takes counts, `arena` has the votes of the Chatbot
 Arena; `fit` gives a posterior distribution over instances, whose mean is a problem for `simulate`,
 sweeps and bounds. `identify` simulates how often the best arm is named after so many votes, and
 `plan` how many more votes of a log it takes; `next_pairs` says which pairs come next, and `replay`

@@ -104,9 +104,9 @@ def identify(
         (`jaxduel.policies.state_from_wins`), rules count them, `votes` and checkpoints do not.
       afresh: whether the policy begins without the votes of `start`, and only rules count them: for
         policies that cannot start from counts.
-      horizon: most comparisons of a seed, those of arms with themselves included; by default the
-        policy's horizon, or 2^31 - 1 for policies whose quiet runs can be skipped, or 100 per vote.
-        A seed that reaches it keeps its votes so far (`Found.cast`).
+      horizon: most comparisons of a seed, of an arm with itself included; by default the policy's
+        horizon, or 2^31 - 1 for policies whose quiet runs can be skipped, or 100 per vote. A seed
+        that reaches it keeps its votes so far (`Found.cast`).
       delay: outcomes reach the policy after every `delay` comparisons (policies with `learn` only).
       ties: as in `jaxduel.simulate`; a tie that is no coin costs a vote.
       memory_budget: most bytes for the votes and states of the seeds that run at once on a device.

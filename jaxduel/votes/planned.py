@@ -118,7 +118,7 @@ class Plan:
 
     def _kinds(self, policy: str) -> tuple[tuple[float, float, np.ndarray], ...]:
         """Instances whose best arm is named now, and the others: the probability of the kind, its
-        share of right runs at 0 votes, and that of each instance at all checkpoints, (n, M)."""
+        share of right runs at 0 votes, and each instance's share at all checkpoints, (n, M)."""
         self._require(policy)
         each = self.correct[policy].mean(axis=1)
         right = each[:, 0] == 1

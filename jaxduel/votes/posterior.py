@@ -93,7 +93,7 @@ def draws_of(fitted: Laplace, wins: np.ndarray, ties: np.ndarray, prior_std: flo
       wins, ties, prior_std: the arguments of the fit.
 
     Returns:
-      The draws; None where the effective ones are too few, or the arms too many.
+      The draws; None where too few draws are effective, or the arms are too many.
     """
     num_arms, size = len(wins), len(fitted.factor)
     half = min(_DRAWS, _MOST_TERMS * 2 // (num_arms * (num_arms - 1))) // 2

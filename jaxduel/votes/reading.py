@@ -88,10 +88,10 @@ def read(
 
     Raises:
       InputError: the file cannot be read, has a row of more than 2^25 characters, holds no votes or
-        the votes of one arm, lacks columns or has one that may change what a row means and is not
-        used, or a line is wrong: an arm against itself, no name, a winner that is neither arm nor a
-        word, or may be either, counts that are not whole numbers of at least 0. The sentence has
-        the line's number.
+        the votes of one arm, lacks columns or has an unused one that may change what a row means,
+        or a line is wrong: an arm against itself, no name, a winner that is neither arm nor a word,
+        or may be either, counts that are not whole numbers of at least 0. The sentence has the
+        line's number.
 
     Warns:
       UserWarning: a last line without an end, or an outcome that no row has.
@@ -269,7 +269,7 @@ def _without(skipped: Mapping[int, str], order: np.ndarray) -> tuple[dict[str, i
 
 
 def _whole(file: IO[str], unfinished: list[str], size: list[int]) -> Iterator[str]:
-    """The lines of a file; a last one without an end goes to `unfinished` instead. `size` counts
+    """The lines of a file; a last line without an end goes to `unfinished` instead. `size` counts
     the characters of a row."""
     while line := file.readline(_LONGEST_ROW):
         size[0] += len(line)

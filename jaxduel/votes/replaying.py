@@ -54,22 +54,22 @@ def replay(
 
     Each vote is used once. A run ends when the policy asks for a pair without votes left, which is
     the limit of any replay: a policy that settles on few pairs soon outruns a log that was
-    collected evenly, and what it would have named later is not known. `Found.cast` has the votes
-    that each run used. A tie tells the policy nothing.
+    collected evenly, and its later answers are unknown. `Found.cast` has the votes that each run
+    used. A tie tells the policy nothing.
 
     Args:
       policy: a policy that makes one comparison at a time, with the log's number of arms.
       votes: the log.
       num_seeds: number of runs, which differ in the policy's randomness and the order of the arms.
       seed: root of all randomness.
-      checkpoints: numbers of votes, increasing, up to those of the log; about 50 evenly in their
-        log if None.
+      checkpoints: numbers of votes, increasing, at most the log's; about 50 evenly in their log if
+        None.
       rule: the rule that names the best arm, one of `jaxduel.votes.RULES`. The right arm is the one
         it names by the whole log: `Found.correct` says how soon a run agrees with the log, not with
         the truth.
       votes_in: "logged", the order of the log, if the file has a vote a row; or "random", another
         order for each run. By default "logged" where possible.
-      horizon: most comparisons of a run, those of arms with themselves included.
+      horizon: most comparisons of a run, of an arm with itself included.
 
     Returns:
       What was found; after its end a run keeps the arm that it named.

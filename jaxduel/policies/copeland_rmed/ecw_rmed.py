@@ -38,7 +38,7 @@ class ECWRMED(LoopSettings):
     must be "all pairs not in L_R", else nothing is ever exploited. Condition (3) demands of every
     pair that n_ij / log t <= 1 / d(mu_ij, 1/2), which one pair compared too often violates; here
     surplus comparisons are allowed, so that only the sums of (2) count (on "cyclic" the box costs a
-    fifth more regret at T = 3e4). A pair of mu_ij = 1/2 belongs to nobody's superiors, needs
+    fifth more regret at T = 3e4). A pair of mu_ij = 1/2 belongs to no arm's superiors, needs
     nothing, and is compared by line 4 while beta > 0.
 
     Demands change with outcomes only, and are recomputed only in lanes that learnt something. They
@@ -48,8 +48,7 @@ class ECWRMED(LoopSettings):
     Attributes: those of `LoopSettings`.
 
     The order of the pairs matters on matrices like "gap", where few comparisons suffice in one
-    order of the arms: `simulate(..., shuffle_arms=False)` keeps that of the table. Draws
-    nothing.
+    order of the arms: `simulate(..., shuffle_arms=False)` keeps the table's order. Draws nothing.
 
     Example:
       >>> import jaxduel as jd

@@ -224,7 +224,7 @@ def members(
     """I and S of a constraint that `tightest` found for the same arguments.
 
     Returns:
-      (K,) bool each: the j with (winner, j) in the sum, and those with (i2, j) in it.
+      (K,) bool each: the j with (winner, j) in the sum, and the j with (i2, j) in it.
     """
     num = len(now.losses)
     arms = jnp.arange(num, dtype=jnp.int32)

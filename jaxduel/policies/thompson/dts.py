@@ -28,21 +28,21 @@ class DTS(DoubleThompsonSettings):
     Lines 4 to 6: with u_ij = w_ij / n_ij + sqrt(alpha log t / n_ij), the candidates C are the arms
     of the largest #{j != i : u_ij > 1/2}. Lines 7 to 11: theta_ij ~ Beta(w_ij + 1, w_ji + 1) for
     pairs i < j; the first arm is the arm of C that beats most arms in this sample, ties at random.
-    Lines 13 and 14: theta_i,first anew for all i, theta_first,first = 1/2; the second arm has the
-    largest theta among the arms with l_i,first = w / n - sqrt(alpha log t / n) <= 1/2. The first
-    arm itself is always among them: an arm against itself is how D-TS exploits.
+    Lines 13 and 14: theta_i,first is drawn anew for all i, theta_first,first = 1/2; the second arm
+    has the largest theta among the arms with l_i,first = w / n - sqrt(alpha log t / n) <= 1/2. The
+    first arm itself is always among them: an arm against itself is how D-TS exploits.
 
     The votes are tossed as coins of probability P(theta_ij > 1/2), and second-phase values are
     drawn only where several arms exceed 1/2, for these: the same law from fewer random numbers
     (`jaxduel.policies.thompson.sampling`). A step costs O(K^2): a coin for each pair.
 
     With `self_duels=False` no arm meets itself, for those who pay for every comparison and want the
-    best arm named: the second arm is the best, in the sample, of the others with
-    l_i,first <= 1/2, of which there always is one. The Prompt Duel Optimizer
-    (meta-llama/prompt-ops) has this rule, with alpha = 1.2, log max(t, 2) for log t, and a t that
-    stands still within a round of 25 or 50 comparisons, whose outcomes arrive together; here
-    `delay` withholds outcomes, but t goes on. Before any outcome both take a uniformly random pair.
-    There are no quiet runs, and strong and average regret grow linearly.
+    best arm named: the second arm is the best, in the sample, of the other arms with l_i,first <=
+    1/2 (there always is one). The Prompt Duel Optimizer (meta-llama/prompt-ops) has this rule, with
+    alpha = 1.2, log max(t, 2) for log t, and a t that stands still within a round of 25 or 50
+    comparisons, whose outcomes arrive together; here `delay` withholds outcomes, but t goes on.
+    Before any outcome both take a uniformly random pair. There are no quiet runs, and strong and
+    average regret grow linearly.
 
     Attributes:
       num_arms: K.

@@ -20,7 +20,7 @@ from jaxduel.pytrees import register_dataclass
 @register_dataclass
 @dataclass(frozen=True, kw_only=True)
 class PureDTS(ThompsonSettings):
-    """Pure D-TS, Wu and Liu (NIPS 2016), appendix D.2.4: D-TS that eliminates nobody.
+    """Pure D-TS, Wu and Liu (NIPS 2016), appendix D.2.4: D-TS that eliminates no arm.
 
     The first arm is the arm that beats most arms in a sample of theta, ties at random; the second
     arm has the largest theta_i,first of all arms in a new sample, theta_first,first = 1/2. If a

@@ -14,7 +14,7 @@ arm replies, the comparison is (i, i). Call this event D. V is chosen by the sta
 * the step after a run that was not cut is one in which D does not happen. In any order of V either
   there is a first vote that falls on its unlikely side, number k with a probability in proportion
   to (1 - q_1) ... (1 - q_{k-1}) q_k, where q is a coin's smaller side. Given k, the votes before it
-  fall on their likelier sides, vote k does not, and all other coins are tossed as ever. Or V falls
+  fall on their likelier sides, vote k does not, and all other coins are tossed as usual. Or V falls
   on the likelier sides, i is the first arm and an arm replies, with a probability in proportion to
   the product of the three: then i is the first arm, its first reply is found like k, and no vote
   matters any more. `ThompsonState.decided` carries this to the next step
@@ -23,7 +23,7 @@ arm replies, the comparison is (i, i). Call this event D. V is chosen by the sta
 The l_i are not needed where the law of the first arm is unknown and the leaders' comparisons with
 themselves cost the same. With a_i the probability that an arm replies to i, a step then fails with
 probability a, the largest a_i of a leader. The step after such a run finds its first arm i by all
-its votes, as ever, and with probability a_i / a an arm replies to i, found by the same uniform
+its votes, as usual, and with probability a_i / a an arm replies to i, found by the same uniform
 number for all i; else i meets itself. Such a run does not tell the arms of its comparisons.
 
 The outcomes of other comparisons must not arrive within a run: a caller that withholds some asks

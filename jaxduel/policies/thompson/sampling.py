@@ -270,8 +270,8 @@ def strongest(
     """A fresh sample of logit(theta_i), theta_i ~ Beta(won_i + 1, lost_i + 1), for i of a set, as
     far as its argmax needs it.
 
-    Coins tell which theta exceed 1/2. If none does, the values are those of 1 - theta given that it
-    exceeds 1/2, negated.
+    Coins tell which theta exceed 1/2. If none does, the values are logits of 1 - theta given that
+    it exceeds 1/2, negated.
 
     Args:
       seed: the step's seed.
