@@ -15,7 +15,6 @@ from jaxduel.plotting.bars import Bar as Bar
 from jaxduel.plotting.bars import BarsPanel as BarsPanel
 from jaxduel.plotting.bars import SharesPanel as SharesPanel
 from jaxduel.plotting.bars import Stack as Stack
-from jaxduel.plotting.facets import facet_figure as facet_figure
 from jaxduel.plotting.figures import COLUMN_WIDTH as COLUMN_WIDTH
 from jaxduel.plotting.figures import DPI as DPI
 from jaxduel.plotting.figures import PAGE_WIDTH as PAGE_WIDTH
@@ -30,7 +29,6 @@ from jaxduel.plotting.line import Line as Line
 from jaxduel.plotting.line import LinePanel as LinePanel
 from jaxduel.plotting.line import Reference as Reference
 from jaxduel.plotting.line import draw_on as draw_on
-from jaxduel.plotting.line import few_seeds as few_seeds
 from jaxduel.plotting.line import regret_label as regret_label
 from jaxduel.plotting.line import regret_panel as regret_panel
 from jaxduel.plotting.line import votes_line as votes_line
@@ -42,7 +40,6 @@ from jaxduel.plotting.styles import STYLES as STYLES
 from jaxduel.plotting.styles import Style as Style
 from jaxduel.plotting.styles import style_of as style_of
 from jaxduel.plotting.ticks import Scale as Scale
-from jaxduel.plotting.words import names_of as names_of
 from jaxduel.plotting.words import regret_words as regret_words
 from jaxduel.plotting.words import seeds_words as seeds_words
 

@@ -242,7 +242,15 @@ def regret_panel(
 def votes_panel(
     lines: Sequence[Line], title: str = "", targets: Sequence[float] = (), about: str = ""
 ) -> LinePanel:
-    """The probability that the best arm is named against votes, with levels at some targets."""
+    """The probability that the best arm is named against votes, with levels at some targets.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import votes_line, votes_panel
+      >>> line = votes_line("dts", "D-TS", np.array([100, 1000]), [np.array([0.5, 0.9])] * 3)
+      >>> votes_panel([line], targets=[0.95]).across
+      'votes'
+    """
     references = [Reference("", target) for target in targets]
     return LinePanel(
         lines=lines, kind="votes", references=references, title=title, across="votes",
@@ -253,7 +261,16 @@ def votes_panel(
 def votes_line(
     name: str, label: str, votes: np.ndarray, ends: Sequence[np.ndarray], rule: str = ""
 ) -> Line:
-    """A probability against votes; `ends` are its mean and the ends of its 95 % interval."""
+    """A probability against votes; `ends` are its mean and the ends of its 95 % interval.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.plotting import votes_line
+      >>> share = np.array([0.5, 0.9])
+      >>> ends = (share, share - 0.05, share + 0.05)
+      >>> votes_line("dts", "D-TS", np.array([100, 1000]), ends).mean.tolist()
+      [0.5, 0.9]
+    """
     mean, lower, upper = ends
     return Line(
         name=name, label=label, at=votes, mean=mean, lower95=lower, upper95=upper, rule=rule

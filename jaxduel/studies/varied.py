@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxduel import plotting
 from jaxduel.files import csv_text
+from jaxduel.plotting.line import few_seeds
 from jaxduel.runs import STATISTICS, Runs
 from jaxduel.studies.pictures import AllRuns, Setting, title_of
 from jaxduel.studies.wanted import Competitor, Wanted
@@ -108,7 +109,7 @@ class VariedPicture:
                     mean=np.array([end.mean[-1] for end in ends]),
                     lower95=lower,
                     upper95=upper,
-                    seeds=None if each is None else plotting.few_seeds(each),
+                    seeds=None if each is None else few_seeds(each),
                 )
             )
         definition = setting.definition(self.wanted[0].regret)

@@ -3,7 +3,8 @@
 import numpy as np
 
 import jaxduel as jd
-from jaxduel.plotting import HeatMap, HeatPanel, Line, names_of
+from jaxduel.plotting import HeatMap, HeatPanel, Line
+from jaxduel.plotting.words import names_of
 
 
 def made_up(policy: str, scale: float, num_seeds: int = 20) -> jd.Result:

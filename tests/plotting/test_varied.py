@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from jaxduel import plotting
-from jaxduel.plotting import LinePanel, Reference, draw, facet_figure
+from jaxduel.plotting import LinePanel, Reference, draw
+from jaxduel.plotting.facets import facet_figure
 from tests.plotting.cases import swept
 
 

@@ -27,7 +27,8 @@ _WORDS = {"K": "arms $K$", "horizon": "horizon $T$", BATCHES: "batches $B$"}
 
 def draw_lines(points: Frame, titles: Mapping[str, str], x: str) -> Figure:
     """Draws a set of axes with lines for each facet; `titles` are by facet."""
-    from jaxduel.plotting import Line, LinePanel, Missing, facet_figure, spread_words
+    from jaxduel.plotting import Line, LinePanel, Missing, spread_words
+    from jaxduel.plotting.facets import facet_figure
 
     ends = np.array([points["x"].min(), points["x"].max()])
     log = x == "t" or (ends[0] > 0 and ends[1] >= _LOG_FROM * ends[0])
