@@ -14,7 +14,7 @@ from jaxduel.simulation.events import EventLane
 from jaxduel.simulation.jobs import Job
 from jaxduel.simulation.lanes import Setup, apart
 from jaxduel.simulation.steps import StepLane
-from jaxduel.simulation.turn_costs import is_drawn, turn_cost
+from jaxduel.simulation.turn_costs import has_price, is_drawn, turn_cost
 
 LATE_COST = 2.0
 """Factor on the price of a turn with delayed feedback: all slots wait for the few whose policy
@@ -51,6 +51,9 @@ AHEAD_TURNS = 1024
 pay; else the block starts over with steps."""
 _AHEAD_PART = 6
 """Those turns, times this, must fit in the horizon."""
+_SURE_ARMS = 5
+"""With so many arms nearly every block begun ahead pays; with more it costs its turns in vain more
+often, and the horizon must have as many times the room."""
 _REST = 8
 """After a trial there is no other for the time that has passed, divided by this."""
 TRIALS_PART = 32
@@ -100,7 +103,8 @@ class SkipHeuristic:
         """Sets the number of lanes, and what is counted in steps of all of them."""
         self._lanes = job.cell.points.size * job.lanes
         self._each = self._lanes * job.cell.policy.num_arms
-        self._between = TRIALS_PART * int(self._cost * (TRIAL_TURNS + TRIAL_HOST / self._each))
+        trial = self._cost * (TRIAL_TURNS + TRIAL_HOST / self._each)
+        self._between = TRIALS_PART * int(min(trial, self._horizon))
 
     @property
     def is_soon(self) -> bool:
@@ -110,10 +114,13 @@ class SkipHeuristic:
 
     def goes_ahead(self, has_steps: bool) -> bool:
         """True if the block is to begin with the event loop, instead of steps, so that only one
-        loop is compiled; `has_steps` tells that the step loop is at hand."""
+        loop is compiled; `has_steps` tells that the step loop is at hand. Never where the price of
+        a turn is unknown, as the cost of turns in vain would be."""
         narrow = self._lanes <= NARROW and not (self._job.program.delayed or self._by_votes)
         alone = is_drawn(self._policy) or not has_steps
-        return narrow and alone and self.is_soon and self._horizon * self._each >= AT_ONCE
+        room = self._ahead * self._cost * self._job.cell.policy.num_arms / _SURE_ARMS
+        fits = self.is_soon and has_price(self._policy) and room <= self._horizon
+        return narrow and alone and fits and self._horizon * self._each >= AT_ONCE
 
     def has_shown(self, lanes: EventLane) -> bool:
         """False if an event loop that the block began with does not pay in the second half of its

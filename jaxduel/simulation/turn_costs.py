@@ -51,6 +51,11 @@ def is_drawn(policy_class: type) -> bool:
     return registered_name(policy_class) in _DRAWN or not is_of_package(policy_class)
 
 
+def has_price(policy_class: type) -> bool:
+    """True if the price of a policy's turn is in the table."""
+    return registered_name(policy_class) in TURN_COSTS
+
+
 def turn_cost(policy_class: type, num_arms: int, on_cpu: bool) -> float:
     """Price of a turn, in steps: on a CPU the table's, linear in the logarithm of K."""
     if not on_cpu:

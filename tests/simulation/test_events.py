@@ -245,6 +245,7 @@ def narrow(monkeypatch):
     monkeypatch.setattr(skip_heuristic, "NARROW", 16)
     monkeypatch.setattr(skip_heuristic, "AT_ONCE", 0)
     monkeypatch.setattr(skip_heuristic, "AHEAD_TURNS", 40)
+    monkeypatch.setattr(skip_heuristic, "has_price", lambda _: True)
 
 
 @pytest.mark.usefixtures("narrow")
@@ -270,7 +271,7 @@ def test_a_narrow_block_begins_in_the_event_loop(beginnings):
 
 
 @pytest.mark.usefixtures("narrow")
-def test_what_tells_late_or_has_many_arms_begins_with_steps(beginnings, monkeypatch):
+def test_what_tells_late_or_may_cost_too_much_begins_with_steps(beginnings, monkeypatch):
     problem = jd.problems.arithmetic(2)
     settings = {"num_seeds": 8, "shuffle_arms": False}
     _simulate(_insomniac(40), problem, delay=7, **settings)
@@ -279,7 +280,13 @@ def test_what_tells_late_or_has_many_arms_begins_with_steps(beginnings, monkeypa
     monkeypatch.setattr(skip_heuristic, "AHEAD_TURNS", 40)
     monkeypatch.setattr(skip_heuristic, "AT_ONCE", 4000 * 16 + 1)
     _simulate(_insomniac(40), problem, **settings)
-    assert len(beginnings[0]) == 3
+    monkeypatch.setattr(skip_heuristic, "AT_ONCE", 0)
+    monkeypatch.setattr(skip_heuristic, "has_price", lambda _: False)
+    _simulate(_insomniac(40), problem, **settings)
+    monkeypatch.setattr(skip_heuristic, "has_price", lambda _: True)
+    monkeypatch.setattr(skip_heuristic, "_SURE_ARMS", 0.01)
+    _simulate(_insomniac(40), problem, **settings)
+    assert len(beginnings[0]) == 5
     assert min(beginnings[0]) >= 40
 
 
