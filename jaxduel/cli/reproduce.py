@@ -32,7 +32,7 @@ def reproduce(
       paper: name of the paper (`jaxduel list papers`); all for every paper, and one page of them.
       figure: a figure such as 1, or a panel such as 1a (`jaxduel describe PAPER`); all if left out.
       full: the horizons and runs of the paper, fewer on 136 and 500 arms; it may take hours.
-      runs: runs on each data set, instead of the default or the paper's.
+      runs: runs on each instance, instead of the default or the paper's.
       seed: root of all randomness.
       out: folder for files and finished curves; figures/PAPER, or figures, if left out.
     """

@@ -1,4 +1,4 @@
-"""Bar charts: one number per policy and data set, and stacked shares of a whole."""
+"""Bar charts: one number per policy and instance, and stacked shares of a whole."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Bar:
     Example:
       >>> import numpy as np
       >>> from jaxduel.plotting import Bar, style_of
-      >>> regret = np.array([40.0, 55.0])  # on two data sets
+      >>> regret = np.array([40.0, 55.0])  # on two instances
       >>> bar = Bar("dts", "D-TS", regret, 0.9 * regret, 1.1 * regret)
       >>> style_of(bar.name).color
       '#AA3377'

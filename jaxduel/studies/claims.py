@@ -22,10 +22,10 @@ class Measurement:
     """One number that bears on a claim.
 
     Attributes:
-      where: the data set.
+      where: the instance.
       what: the quantity, such as "SCOMP2 / RMED1" for a ratio of mean final regrets, or in words.
       estimate: its value, with its 95 % interval.
-      verdict: the verdict on the claim on this data set, from the interval.
+      verdict: the verdict on the claim on this instance, from the interval.
       medians: for a ratio of means, the ratio of medians over runs, for comparison; else NaN. No
         verdict depends on it.
     """
@@ -81,7 +81,7 @@ class Claim:
       criterion: the condition that confirms the claim, in words.
       estimate: makes the measurements from the paper's evidence (mostly a
         `jaxduel.studies.findings.Finder`).
-      expected: number of measurements if no data set is missing; a missing one leaves the claim
+      expected: number of measurements if no instance is missing; a missing one leaves the claim
         undecided unless the others decide it. None if any number will do.
       combine: computes the claim's verdict from the measurements' verdicts.
       needs: a sentence on the runs it takes to decide the claim; shown while it is undecided.

@@ -87,7 +87,7 @@ def final_ratio(above: Runs, below: Runs) -> Estimate:
 
 
 def apart(above: Runs, below: Runs) -> Estimate:
-    """Mean final regret of some runs over that of independent runs: on another data set, to another
+    """Mean final regret of some runs over that of independent runs: on another instance, to another
     horizon, or in another number."""
     return mean_final(above) / mean_final(below)
 

@@ -18,7 +18,7 @@ class Finder:
     """Makes measurements on the finished runs; missing runs give none.
 
     Attributes:
-      runs: finished runs by name of the data set and of the competitor.
+      runs: finished runs by name of the instance and of the competitor.
     """
 
     def __init__(self, runs: AllRuns) -> None:
@@ -27,7 +27,7 @@ class Finder:
     def ratios(
         self, policy: str, other: str, where: Sequence[str], judge: Judge, judged_from: int = 0
     ) -> list[Measurement]:
-        """Mean regret of one policy over that of another, on each data set; undecided where T is
+        """Mean regret of one policy over that of another, on each instance; undecided where T is
         below `judged_from`."""
         found = []
         for data in where:
@@ -41,7 +41,7 @@ class Finder:
     def against_best(
         self, policy: str, others: Sequence[str], where: Sequence[str], judge: Judge = less
     ) -> list[Measurement]:
-        """Mean regret of a policy over the smallest mean regret of the others, on each data set.
+        """Mean regret of a policy over the smallest mean regret of the others, on each instance.
 
         If the runs of one of the others are missing, this can refute a claim but not confirm it.
         """
@@ -91,7 +91,7 @@ class Finder:
         return found
 
     def slopes(self, names: Sequence[str], where: Sequence[str], judge: Judge) -> list[Measurement]:
-        """Smallest log-log slope of the policies over the last decade, on each data set."""
+        """Smallest log-log slope of the policies over the last decade, on each instance."""
         found = []
         for data in where:
             flattest = self._flattest(data, names)
@@ -103,7 +103,7 @@ class Finder:
 
     def rising(self, names: Sequence[str], other: str, where: Sequence[str]) -> list[Measurement]:
         """Log-log slope over the last decade of the flattest of the policies, minus that of
-        `other`, on each data set: above 0, the ratio of their regrets still rises."""
+        `other`, on each instance: above 0, the ratio of their regrets still rises."""
         found = []
         for data in where:
             flattest, base = self._flattest(data, names), self._flattest(data, (other,))
@@ -174,7 +174,7 @@ def over_other(
     judge: Judge = less,
     judged_from: int = 0,
 ) -> Ratios:
-    """Regret of each policy over that of another, on each data set (`Finder.ratios`)."""
+    """Regret of each policy over that of another, on each instance (`Finder.ratios`)."""
     return _of_each(
         policies, where, lambda find, p: find.ratios(p, other, where, judge, judged_from)
     )
@@ -186,7 +186,7 @@ def over_best(
     where: Sequence[str],
     judge: Judge = less,
 ) -> Ratios:
-    """Regret of each policy over the least of others, on each data set (`Finder.against_best`)."""
+    """Regret of each policy over the least of others, on each instance (`Finder.against_best`)."""
     return _of_each(policies, where, lambda find, p: find.against_best(p, others, where, judge))
 
 
@@ -195,7 +195,7 @@ def _of_each(
     where: Sequence[str],
     ratios: Callable[[Finder, str], Iterable[Measurement]],
 ) -> Ratios:
-    """Ratios of each policy, one on each data set."""
+    """Ratios of each policy, one on each instance."""
     names = (policies,) if isinstance(policies, str) else policies
     return Ratios(
         lambda find: (m for name in names for m in ratios(find, name)), len(names) * len(where)

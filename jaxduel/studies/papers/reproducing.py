@@ -40,9 +40,9 @@ def reproduce(
         take hours.
       out: folder for the files; figures/NAME by default.
       seed: root of all randomness.
-      runs: number of runs on each data set, instead of the default's or the paper's.
+      runs: number of runs on each instance, instead of the default's or the paper's.
       progress: as in `jaxduel.simulate`.
-      horizon: T on each data set, instead of the default's or the paper's.
+      horizon: T on each instance, instead of the default's or the paper's.
       num_arms: K of random instances, instead of the paper's.
 
     Returns:

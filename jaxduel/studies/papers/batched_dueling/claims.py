@@ -1,6 +1,6 @@
 """Claims of Agarwal, Ghuge and Nagarajan (ICML 2022) about batched algorithms, Figures 1 and 2.
 
-Ratios are of mean regrets at the horizon of the data set.
+Ratios are of mean regrets at the horizon of the instance.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ CLAIMS = (
 
 
 def _degradation(find: Finder, policy: str) -> list[Measurement]:
-    """Regret relative to BTM's on synthetic data, over that ratio on the worse real data set."""
+    """Regret relative to BTM's on synthetic data, over that ratio on the worse real instance."""
     to_btm = {m.where: m for m in find.ratios(policy, "btm", ALL, less)}
     real = [to_btm[data] for data in REAL if data in to_btm]
     if not real:

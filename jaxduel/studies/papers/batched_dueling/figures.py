@@ -76,7 +76,7 @@ FIGURE_2 = (_batched("scomp2", 2), _batched("scomp2", 8), _SCOMP2, _RMED1)
 
 
 def _root(letter: str, seed: int) -> jax.Array:
-    """The root of a data set's randomness, from the seed and the letter of its panels only."""
+    """The root of an instance's randomness, from the seed and the letter of its panels only."""
     return jax.random.fold_in(jax.random.key(seed), ord(letter))
 
 

@@ -1,6 +1,6 @@
 """Claims of Gao, Han, Ren and Zhou (NeurIPS 2019) about Figure 1, for both readings of BaSE.
 
-Ratios are of mean regrets at the horizon; the runs of all policies on a data set share their
+Ratios are of mean regrets at the horizon; the runs of all policies on an instance share their
 seeds. The paper says "typically" and "approach" without numbers: the criteria are chosen here.
 """
 
@@ -44,17 +44,17 @@ class Evidence(NamedTuple):
 
     @property
     def usual(self) -> str:
-        """The data set of panel (a)."""
+        """The instance of panel (a)."""
         return where(NUM_ARMS, self.horizon)
 
     @property
     def two(self) -> str:
-        """The data set of panel (d)."""
+        """The instance of panel (d)."""
         return where(2, self.horizon)
 
     @property
     def settings(self) -> list[tuple[str, int]]:
-        """Pairs of a data set and M in panels (a) to (c), each once."""
+        """Pairs of an instance and M in panels (a) to (c), each once."""
         found = [(self.usual, number) for number in BATCHES]
         found += [(where(arms, self.horizon), NUM_BATCHES) for arms in ARMS]
         found += [(where(NUM_ARMS, end), NUM_BATCHES) for end in horizons_to(self.horizon)]

@@ -1,6 +1,6 @@
 """Claims of Zoghi, Karnin, Whiteson and de Rijke (NIPS 2015) about CCB, SCB and other policies.
 
-Ratios are of mean regrets, at the horizon of the data set.
+Ratios are of mean regrets, at the horizon of the instance.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Claims of Komiyama, Honda and Nakagawa (ICML 2016) about ECW-RMED and the bounds.
 
-Ratios are of mean regrets at the horizon of the data set. "Best of n of m others": the policy with
+Ratios are of mean regrets at the horizon of the instance. "Best of n of m others": the policy with
 the least mean regret of the n others that play; if n < m, the ratio can refute a claim but not
 confirm it. The policies of the paper's figure are unknown: claims are judged against policies made
 for Copeland winners. (With a Condorcet winner, RMED1 has slightly less regret, as the D-TS paper
@@ -58,8 +58,8 @@ class Evidence(Finder):
     """Finished runs, and constants of bounds.
 
     Args:
-      runs: finished runs by name of the data set and of the competitor.
-      constants: constants of the instances in finished panels, by data set.
+      runs: finished runs by name of the instance and of the competitor.
+      constants: constants of the instances in finished panels, by instance.
       columns: the columns of Table 1, by constant; empty without the table.
     """
 

@@ -6,7 +6,7 @@ from jaxduel.studies.wanted import Competitor
 
 GAP = 0.2
 WHERE = f"two arms, gap {GAP:g}"
-"""The name of the data set."""
+"""The name of the instance."""
 
 UCB1 = Competitor("ucb1", "UCB", "ucb1", {"index": "anytime"}, quick=True, settles=False)
 UNKNOWN_GAP = Competitor("detc", "DETC-UG", "detc", {}, per_horizon=True)

@@ -1,6 +1,6 @@
 """Claims of Wu and Liu (NIPS 2016) about the figures of Double Thompson Sampling.
 
-Ratios are of mean regrets at the horizon of the data set. "Best of n of m others": the policy with
+Ratios are of mean regrets at the horizon of the instance. "Best of n of m others": the policy with
 the least mean regret of the n others that play; if n < m, the ratio can refute a claim but not
 confirm it. "Much" in the text is a factor of 2, except in "much better", whose criteria are older;
 "similar" and "slightly" are at most 1.25.

@@ -53,7 +53,7 @@ DELAYS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 _USUAL_DELAYS = (1, 10, 100, 300, 1_000, 3_000)
 
 _OFTEN = Sizes(Size(100_000, 200), Size(1_000_000, 500))
-"""Sizes for the data sets of Figures 1 and 2, whose standard deviations take more runs."""
+"""Sizes for the instances of Figures 1 and 2, whose standard deviations take more runs."""
 _FEW_ARMS = Sizes(Size(100_000, 100), Size(1_000_000, 500))
 _SUSHI = Sizes(Size(100_000, 100), Size(1_000_000, 100))
 _16_ARMS = Sizes(Size(100_000, 50), Size(1_000_000, 100))
@@ -104,7 +104,7 @@ ELIMINATION = ("dts", "dts+", "pure-dts")
 
 
 def playing(names: tuple[str, ...], instances: Instances) -> tuple[Competitor, ...]:
-    """The named competitors, with parameters for a data set."""
+    """The named competitors, with parameters for an instance."""
     found = []
     for name in names:
         competitor = COMPETITORS[name]

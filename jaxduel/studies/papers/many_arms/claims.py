@@ -30,7 +30,7 @@ LONG = 10_000_000
 
 
 def subset(num_arms: int) -> str:
-    """The name of the data set of random subsets of the navigational rankers."""
+    """The name of the instance of random subsets of the navigational rankers."""
     return f"{num_arms} of mslr-navigational"
 
 

@@ -43,7 +43,7 @@ CLOSE, NEAR = 1.05, 1.25
 
 
 def where(lead: float) -> str:
-    """The name of a data set."""
+    """The name of an instance."""
     return f"no winner, h' = {lead:.2f}"
 
 
