@@ -73,7 +73,7 @@ class PolicyReport(Report):
       >>> import jaxduel as jd
       >>> report = jd.policies.describe("pure-dts")
       >>> report.title
-      'Pure D-TS, Wu and Liu (NIPS 2016), appendix D.2.4: D-TS that eliminates nobody.'
+      'Pure D-TS, Wu and Liu (NIPS 2016), appendix D.2.4: D-TS that eliminates no arm.'
       >>> report.cannot
       ('skip quiet runs', 'stop and name an arm (identify)')
     """

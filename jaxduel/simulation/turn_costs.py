@@ -23,6 +23,7 @@ TURN_COSTS: dict[str, tuple[float, ...]] = {
     "pbr": (1.4, 2.3, 2.1),
     "pocowista": (2.0, 2.1, 2.5),
     "rcs": (3.9, 8.6, 11.0),
+    "rex3": (10.0, 10.0, 10.0),
     "rmed1": (4.2, 3.4, 2.8),
     "rmed2": (3.5, 2.3, 2.0),
     "rmed2fh": (2.7, 2.2, 1.7),
@@ -37,8 +38,8 @@ written by `python -m benchmarks.turn_costs`. Prices are constants of the code, 
 are used: policies with drawn quiet runs draw other runs if skipping begins at another time, and the
 same seeds are to play the same."""
 UNKNOWN_COST = 3.0
-"""The price for policies that the table does not name: also for REX3 and Self-Sparring, whose turns
-cost 5 to 40 steps while they explore, and far less when they begin to pay."""
+"""The price for policies that the table does not name: also for Self-Sparring, whose turns cost 5
+to 40 steps while it explores, and far less when they begin to pay."""
 ACCELERATOR_COST = 3.0
 """The price on an accelerator: by the kernels of an NVIDIA H200, 1.1 (ECW-RMED) to 3.7 (D-TS)."""
 _DRAWN = frozenset({"ccb", "dts", "dts+", "rcs", "rex3", "self-sparring"})

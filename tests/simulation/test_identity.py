@@ -16,7 +16,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.simulation import compilation_cache, identity
-from jaxduel.studies import samples
+from jaxduel.studies import estimates
 
 PACKAGE = Path(jd.__file__).parent
 PLAIN = '''
@@ -114,7 +114,7 @@ def test_threads_may_ask_at_the_same_time():
 
 
 def test_code_digest_with_further_files():
-    assert identity.code_digest(samples.__file__) != identity.code_digest()
+    assert identity.code_digest(estimates.__file__) != identity.code_digest()
 
 
 def test_versions():

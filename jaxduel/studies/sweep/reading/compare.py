@@ -22,16 +22,7 @@ from jaxduel.studies.tables import aligned, rounded, short, with_interval
 if TYPE_CHECKING:
     import xarray
 
-_COLUMNS = [
-    "parameters",
-    "num_seeds",
-    "mean_a",
-    "mean_b",
-    "difference",
-    "sem",
-    "lower95",
-    "upper95",
-]
+_COLUMNS = ["parameters", "num_seeds", "mean_a", "mean_b", "difference", "sem", "lower95"]
 _COLUMNS += ["upper95", "unpaired_sem", "tightness", "verdict"]
 
 
