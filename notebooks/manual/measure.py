@@ -1,8 +1,9 @@
 """Measures the numbers of the manual: `regret.csv` of the pictures, `verdicts.json` of the papers.
 
-    python -m notebooks.manual.measure FOLDER
+    python -m notebooks.manual.measure FOLDER [PAPER ...]
 
-Sweeps and papers are kept in the folder, and go on where they stopped.
+Sweeps and papers are kept in the folder, and go on where they stopped. With names of papers these
+alone are measured, and nothing else is.
 """
 
 from __future__ import annotations
@@ -59,8 +60,13 @@ def numbers(folders: Sequence[Path]) -> pd.DataFrame:
     return tables[columns].reset_index(drop=True)
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, *names: str) -> None:
     """Runs what is missing, and writes the files."""
+    for name in names:
+        jd.reproduce(name, out=folder / "papers" / name)
+    if names:
+        reports.keep(folder / "papers", names)
+        return
     folders = []
     for plays in _PROBLEMS:
         folders.append(folder / plays)
@@ -71,4 +77,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

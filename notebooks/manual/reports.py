@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -22,8 +22,8 @@ _COPY = "report"
 _SECTIONS = TypeAdapter(dict[str, Section])
 
 
-def keep(folder: Path, names: tuple[str, ...]) -> None:
-    """Writes the file of verdicts from the folder of a report.
+def keep(folder: Path, names: Sequence[str]) -> None:
+    """Writes the verdicts of some papers from the folder of a report into the file.
 
     Raises:
       ValueError: if a paper is missing.
@@ -31,11 +31,10 @@ def keep(folder: Path, names: tuple[str, ...]) -> None:
     found = {name: read_section(folder / name) for name in names}
     if missing := [name for name, section in found.items() if section is None or section.missing]:
         raise ValueError(f"{', '.join(missing)}: not all was reproduced")
-    kept = {
-        name: Section(name, section.title, section.order, claims=section.claims)
-        for name, section in found.items()
-        if section
-    }
+    kept = _SECTIONS.validate_json(VERDICTS.read_bytes())
+    for name, section in found.items():
+        if section:
+            kept[name] = Section(name, section.title, section.order, claims=section.claims)
     VERDICTS.write_bytes(_SECTIONS.dump_json(kept, indent=1) + b"\n")
 
 
