@@ -208,6 +208,11 @@ def spreadsheet_text(entry: Any) -> Any:
     return entry
 
 
+def named_text(text: str) -> str:
+    """The text of which `spreadsheet_text` made a cell."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULAS) else text
+
+
 def why(error: BaseException | None) -> str:
     """The operating system's message, without the name of the file."""
     return getattr(error, "strerror", None) or str(error)

@@ -11,7 +11,14 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.errors import StorageError
-from jaxduel.files import csv_text, read_whole, require_writable_file, spreadsheet_text, write_whole
+from jaxduel.files import (
+    csv_text,
+    named_text,
+    read_whole,
+    require_writable_file,
+    spreadsheet_text,
+    write_whole,
+)
 from jaxduel.studies.sweep import Grid, PolicyEntry, ProblemEntry, read_grid, run_sweep
 from tests.choice import some
 from tests.cli.command_line import outcome
@@ -60,7 +67,9 @@ def full_disk(*_):
 
 def test_text_for_spreadsheets_is_no_formula_and_numbers_are_numbers():
     texts = ["=1+1", "+a", "-a", "@a", "\ta", "\ra", "\na", "＝1"]
-    assert [spreadsheet_text(text) for text in texts] == [f"'{text}" for text in texts]
+    cells = [spreadsheet_text(text) for text in texts]
+    assert cells == [f"'{text}" for text in texts]
+    assert [named_text(cell) for cell in cells] == texts
     kept = ["", "a=1", "'=1", " =1", "-1.5", "+1e3", "-inf", -1.5, np.float64(-2), -3, None]
     assert [spreadsheet_text(entry) for entry in kept] == kept
     rows = [("=cmd|' /C calc'!A0", -1.5), ("-0.1", float("nan"))]

@@ -25,7 +25,7 @@ from jaxduel.cli.options import (
 )
 from jaxduel.cli.start import start_jax
 from jaxduel.errors import InputError, printable, shorten, unknown_name, warn_caller
-from jaxduel.files import csv_text, require_writable_file, spreadsheet_text, write_whole
+from jaxduel.files import csv_text, require_writable_file, write_whole
 
 if TYPE_CHECKING:
     from jaxduel.votes import Fit, Votes
@@ -56,7 +56,7 @@ def fit(
       model: free (pairs apart), strengths: btl, thurstone, or davidson, which reads ties.
       reading: of the log.
       out: file for the table, as CSV; none if left out.
-      matrix: file for the preferences, arms in the order of the votes' names, for --problem.
+      matrix: file for the preferences with the arms' names, for --problem and check.
     """
     if out is not None:
         require_writable_file(out, votes)
@@ -175,11 +175,10 @@ def _lines(fitted: Fit) -> Iterator[str]:
 
 
 def _matrix(fitted: Fit) -> str:
-    """The mean preferences in the format of `jd.problems.load`. The arms' names are a one-line
-    comment, safe for spreadsheets, which split it at commas."""
-    rows = [",".join(f"{p:.17g}" for p in row) for row in fitted.problem.preferences]
-    names = printable(" | ".join(fitted.votes.arms)).split(",")
-    return "\n".join([f"# {','.join(map(spreadsheet_text, names))}", *rows, ""])
+    """The mean preferences with the arms' names around, each in one line, for `jaxduel check`."""
+    names = [printable(name) for name in fitted.votes.arms]
+    rows = zip(names, fitted.problem.preferences.tolist(), strict=True)
+    return csv_text(["", *names], [[name, *row] for name, row in rows])
 
 
 _Rule = Literal["copeland", "borda", "btl"]

@@ -32,6 +32,7 @@ from functools import partial
 import numpy as np
 
 from jaxduel.arguments import items_of, require_known
+from jaxduel.problems.arm_names import arm_text, counting, label, pair_text
 from jaxduel.problems.dueling import TIE, DuelingProblem, require_dueling
 from jaxduel.problems.triples import intransitive_triple, sst_triple, sti_triple
 
@@ -119,8 +120,8 @@ def condorcet_violation(problem: DuelingProblem) -> Violation | None:
     return Violation(
         "condorcet",
         (best, rival),
-        f"arm {best} beats {np.sum(row > 0.5)} of {len(row) - 1} others, but not arm {rival} "
-        f"(p = {row[rival]:.6g})",
+        f"{arm_text(problem, best)} beats {np.sum(row > 0.5)} of {len(row) - 1} others, but not "
+        f"{arm_text(problem, rival)} (p = {row[rival]:.6g})",
     )
 
 
@@ -152,7 +153,7 @@ def sst_violation(problem: DuelingProblem) -> Violation | None:
         if worst <= TOLERANCE:
             return None
         i, j, k = (order[place] for place in places)
-    return Violation("sst", (i, j, k), _transitivity_text(eps, i, j, k))
+    return Violation("sst", (i, j, k), _transitivity_text(problem, eps, i, j, k))
 
 
 def sti_violation(problem: DuelingProblem) -> Violation | None:
@@ -177,9 +178,10 @@ def sti_violation(problem: DuelingProblem) -> Violation | None:
     order = preference_order(problem)
     if order is None:
         i, j, k = intransitive_triple(eps, TOLERANCE)[1]
+        a, b, c = (arm_text(problem, arm) for arm in (i, j, k))
         reason = (
-            f"no order of the arms agrees with the preferences (arm {i} beats arm {j}, "
-            f"which beats arm {k}, but p[{i}, {k}] = {0.5 + eps[i, k]:.6g})"
+            f"no order of the arms agrees with the preferences ({a} beats {b}, which beats {c}, "
+            f"but p[{label(problem, i)}, {label(problem, k)}] = {0.5 + eps[i, k]:.6g})"
         )
         return Violation("sti", (i, j, k), reason)
     ranked = eps[np.ix_(order, order)]
@@ -187,10 +189,11 @@ def sti_violation(problem: DuelingProblem) -> Violation | None:
     if worst <= TOLERANCE:
         return None
     i, j, k = (order[place] for place in places)
+    a, b, c = (label(problem, arm) for arm in (i, j, k))
     return Violation(
         "sti",
         (i, j, k),
-        f"p[{i}, {k}] - 1/2 = {eps[i, k]:.6g} exceeds (p[{i}, {j}] - 1/2) + (p[{j}, {k}] - 1/2) = "
+        f"p[{a}, {c}] - 1/2 = {eps[i, k]:.6g} exceeds (p[{a}, {b}] - 1/2) + (p[{b}, {c}] - 1/2) = "
         f"{eps[i, j]:.6g} + {eps[j, k]:.6g}",
     )
 
@@ -214,7 +217,9 @@ def total_order_violation(problem: DuelingProblem) -> Violation | None:
     eps = _margins(problem)
     if preference_order(problem) is None:
         i, j, k = intransitive_triple(eps, TOLERANCE)[1]
-        reason = f"arm {i} beats arm {j} and {j} beats {k}, but {i} does not beat {k}"
+        a, b, c = (label(problem, arm) for arm in (i, j, k))
+        beaten = f"{arm_text(problem, i)} beats {arm_text(problem, j)}"
+        reason = f"{beaten} and {b} beats {c}, but {a} does not beat {c}"
         return Violation("total order", (i, j, k), reason)
     tie = tie_violation(problem)
     return None if tie is None else dataclasses.replace(tie, assumption="total order")
@@ -226,7 +231,7 @@ def tie_violation(problem: DuelingProblem) -> Violation | None:
     if len(tied) == 0:
         return None
     i, j = (int(arm) for arm in tied[0])
-    return Violation("no ties", (i, j), f"arms {i} and {j} are tied")
+    return Violation("no ties", (i, j), f"{pair_text(problem, i, j)} are tied")
 
 
 def _mode_violation(problem: DuelingProblem) -> Violation | None:
@@ -241,7 +246,7 @@ def _mode_violation(problem: DuelingProblem) -> Violation | None:
     return Violation(
         "mode",
         (i, j),
-        f"two outcomes of arms {i} and {j} have the probability {outcomes[2, i, j]:.6g}",
+        f"two outcomes of {pair_text(problem, i, j)} have the probability {outcomes[2, i, j]:.6g}",
     )
 
 
@@ -258,14 +263,15 @@ def _rst_violation(gamma: float, problem: DuelingProblem) -> Violation | None:
         j, k = (int(arm) for arm in np.unravel_index(np.argmax(shortfall), shortfall.shape))
         if shortfall[j, k] <= TOLERANCE:
             return None
-    return Violation("rst", (i, j, k), _transitivity_text(eps, i, j, k))
+    return Violation("rst", (i, j, k), _transitivity_text(problem, eps, i, j, k))
 
 
-def _transitivity_text(eps: np.ndarray, i: int, j: int, k: int) -> str:
+def _transitivity_text(problem: DuelingProblem, eps: np.ndarray, i: int, j: int, k: int) -> str:
     """The preferences of a triple that is not transitive enough."""
+    a, b, c = (label(problem, arm) for arm in (i, j, k))
     return (
-        f"p[{i}, {j}] = {0.5 + eps[i, j]:.6g} and p[{j}, {k}] = {0.5 + eps[j, k]:.6g}, "
-        f"but p[{i}, {k}] = {0.5 + eps[i, k]:.6g}"
+        f"p[{a}, {b}] = {0.5 + eps[i, j]:.6g} and p[{b}, {c}] = {0.5 + eps[j, k]:.6g}, "
+        f"but p[{a}, {c}] = {0.5 + eps[i, k]:.6g}"
     )
 
 
@@ -322,7 +328,7 @@ def broken_assumptions(problem: DuelingProblem, names: Iterable[str]) -> list[st
         violation = violation_of(problem)
         if violation is not None:
             sentences.append(
-                f"'{problem.name}' lacks {title}: {violation.reason} (arms counted from 0)."
+                f"'{problem.name}' lacks {title}: {violation.reason}{counting(problem)}."
             )
     return sentences
 

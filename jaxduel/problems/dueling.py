@@ -13,6 +13,7 @@ from jax.typing import ArrayLike
 from jaxduel.arguments import require_text
 from jaxduel.display import array_text, html_table, is_known, listed
 from jaxduel.errors import InputError, shorten, unknown_name
+from jaxduel.problems.arm_names import checked_names, label
 from jaxduel.pytrees import register_dataclass
 
 GAP_KINDS = ("average", "weak", "copeland", "borda", "binary weak", "binary strong", "votes")
@@ -60,6 +61,8 @@ class DuelingProblem:
     ties: Any = None  # (K, K) float64, symmetric, 0 on the diagonal; None if there are no ties
     """`ties[i, j]` is the probability that a comparison of i and j is a tie, which counts half for
     either arm in `preferences`. By default `jaxduel.simulate` plays ties as fair coins."""
+    arms: tuple[str, ...] | None = dataclasses.field(default=None, metadata={"static": True})
+    """The names of the arms in reports and warnings, if they have any."""
 
     @property
     def num_arms(self) -> int:
@@ -165,7 +168,8 @@ class DuelingProblem:
             raise InputError(f"'{shown}' names an arm twice: the arms of a submatrix must differ.")
         chosen = np.ix_(arms, arms)
         ties = None if self.ties is None else frozen(np.asarray(self.ties)[chosen])
-        return DuelingProblem(frozen(self._host()[chosen]), name, ties)
+        names = None if self.arms is None else tuple(self.arms[arm] for arm in arms)
+        return DuelingProblem(frozen(self._host()[chosen]), name, ties, names)
 
     @property
     def smallest_gap(self) -> float | None:
@@ -188,12 +192,12 @@ class DuelingProblem:
         caption = f"{self.name}: {', '.join(facts)}"
         if self.num_arms > _SHOWN_ARMS:
             return html_table(caption, [])
-        arms = [str(arm) for arm in range(self.num_arms)]
+        arms = [label(self, arm) for arm in range(self.num_arms)]
         rows = [[a, *(f"{p:.4g}" for p in row)] for a, row in zip(arms, self._host(), strict=True)]
         return html_table(caption, rows, ["", *arms])
 
     def _winners(self) -> str:
-        winners = self.copeland_winners
+        winners = [label(self, arm) for arm in self.copeland_winners]
         if self.condorcet_winner is not None:
             return f"Condorcet winner {winners[0]}"
         return f"Copeland winner{'s' * (len(winners) > 1)} {listed(winners)}"
@@ -209,7 +213,7 @@ class DuelingProblem:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DuelingProblem):
             return NotImplemented
-        if self.name != other.name:
+        if (self.name, self.arms) != (other.name, other.arms):
             return False
         if self._is_concrete() and other._is_concrete():
             same_ties = np.array_equal(self.ties, other.ties)  # of None, too
@@ -232,6 +236,7 @@ def from_matrix(
     p: ArrayLike | Sequence[Sequence[float]],
     name: str = "matrix",
     ties: ArrayLike | Sequence[Sequence[float]] | None = None,
+    arms: Sequence[str] | None = None,
 ) -> DuelingProblem:
     """A problem from a preference matrix, validated.
 
@@ -245,6 +250,7 @@ def from_matrix(
       name: the name of the instance in messages and reports.
       ties: (K, K), symmetric: the probability q[i, j] of a tie, which counts half for either arm in
         p, so that q[i, j] / 2 is at most p[i, j]; None for instances without ties.
+      arms: K different names, for reports; None for numbers.
 
     Returns:
       The problem, its `preferences` a read-only (K, K) float64 NumPy array.
@@ -252,7 +258,7 @@ def from_matrix(
     Raises:
       InputError: not a square matrix of numbers, K < 2, an entry not finite or outside [0, 1], a
         diagonal entry that is not 1/2 or a pair that does not sum to 1, within 1e-6; ties that are
-        not symmetric, or exceed what p allows. Positions count from 0.
+        not symmetric, or exceed what p allows; names that do not fit. Positions count from 0.
 
     Example:
       >>> import jaxduel as jd
@@ -288,7 +294,8 @@ def from_matrix(
             f"within {_TOLERANCE:g}."
         )
     preferences = frozen(_symmetrised(matrix))
-    return DuelingProblem(preferences, name, None if ties is None else _ties(ties, name, matrix))
+    tied = None if ties is None else _ties(ties, name, matrix)
+    return DuelingProblem(preferences, name, tied, checked_names(arms, len(matrix), name))
 
 
 def require_dueling(problem: Any, where: str) -> None:
@@ -345,10 +352,12 @@ def _refuse(name: str, matrix: np.ndarray, wrong: np.ndarray, accepted: str) -> 
 
 
 def _other_units(matrix: np.ndarray) -> str:
-    """Advice on percentages and counts of wins, if the entries look like these; else empty."""
-    if np.all(np.abs(matrix + matrix.T - 100) <= 100 * _TOLERANCE):
+    """Advice on percentages and counts of wins, if the entries off the diagonal look like these;
+    else empty."""
+    off = ~np.eye(len(matrix), dtype=bool)
+    if np.all(np.abs(matrix + matrix.T - 100)[off] <= 100 * _TOLERANCE):
         return "; divide percentages by 100"
-    if np.all((matrix >= 0) & (matrix == np.floor(matrix))):
+    if np.all((matrix >= 0) & (matrix == np.floor(matrix)), where=off):
         return (
             "; divide numbers of wins by the comparisons of their pair "
             "(in Python, jaxduel.policies.state_from_wins lets a policy begin with them)"

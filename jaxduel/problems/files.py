@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from jaxduel.errors import InputError, shorten, warn_caller
 from jaxduel.files import as_path, utf8_name, why
-from jaxduel.problems.dueling import MAX_ARMS, DuelingProblem, from_matrix
+from jaxduel.problems.dueling import DuelingProblem, from_matrix
+from jaxduel.problems.tables import file_text, read_table, require_few_arms
 
 SUFFIXES = (".npy", ".npz", ".csv", ".txt")
 """The endings of the names of files that can be read."""
@@ -20,15 +19,14 @@ SUFFIXES = (".npy", ".npz", ".csv", ".txt")
 MAX_MIB = 512
 """The largest file that is read, in MiB, before and after it is unpacked."""
 
-_LONGEST_LINE = MAX_ARMS * 64
 _KEYS_SHOWN = 10
-_SEPARATORS = re.compile(r"\s*[,;]\s*|\s+")
-_SHARE = re.compile(r"[\d.]+\s*%|\d+\s*/\s*\d+")
-"""A percentage or a fraction, which is no number here but makes no header either."""
 
 
 def from_file(path: str | os.PathLike[str], key: str | None = None) -> DuelingProblem:
     """A problem from a file that holds a preference matrix; its name is the file's.
+
+    Where every other entry is fine, a blank, NaN or 0 on the diagonal is 1/2, with a warning. Names
+    of arms in a text file (`read_matrix`) are the problem's `arms`.
 
     Args:
       path: a file of one of the kinds of `read_matrix`.
@@ -46,19 +44,35 @@ def from_file(path: str | os.PathLike[str], key: str | None = None) -> DuelingPr
       DuelingProblem('rankers.csv', K=2, Condorcet winner 0, smallest gap 0.2)
     """
     path = as_path(path, "from_file")
-    return from_matrix(read_matrix(path, key), name=utf8_name(path.name))
+    array, arms = _read(path, key)
+    matrix, blank = _with_diagonal(array)
+    problem = from_matrix(matrix, name=utf8_name(path.name), arms=arms)
+    if blank:
+        warn_caller(f"{file_text(path)} has {blank} on its diagonal, which are read as 1/2.")
+    return problem
+
+
+def _with_diagonal(array: np.ndarray) -> tuple[np.ndarray, str]:
+    """A square matrix with 1/2 for the blanks (NaN) and zeros on its diagonal, and their name."""
+    if array.ndim != 2 or len(array) != len(array.T) or array.dtype.kind not in "biuf":
+        return array, ""
+    matrix = array.astype(np.float64)
+    diagonal = np.diagonal(matrix)
+    found = {"blanks": np.isnan(diagonal), "zeros": diagonal == 0}
+    np.fill_diagonal(matrix, np.where(found["blanks"] | found["zeros"], 0.5, diagonal))
+    return matrix, " and ".join(name for name, here in found.items() if here.any())
 
 
 def read_matrix(path: str | os.PathLike[str], key: str | None = None) -> np.ndarray:
     """The array in a file, not validated.
 
     .npy and .npz are NumPy's; arrays of Python objects (pickles) are refused. .csv and .txt hold
-    one row per line, entries separated by commas, semicolons or white space; "#" starts a comment,
-    empty lines are skipped, and so is a header: a first line that holds no number, or the number
-    of arms alone, or the arms' numbers 0..K-1 or 1..K above a matrix that is square without them.
-    The names of a header may stand before the rows, too, in the same order. Blanks on the diagonal
-    are 1/2, with a warning. Only regular files of up to `MAX_MIB` MiB with up to `MAX_ARMS` columns
-    are read.
+    one row per line, entries separated by commas, semicolons or white space, with decimal points,
+    or decimal commas unless commas separate; "#" starts a comment, and empty lines are skipped.
+    Names of arms may stand above the rows, and before them in the same order, as pandas writes
+    them. The first line may be K alone; numbers of arms from 0 or 1 on, in place of names, are
+    dropped. Blanks on the diagonal are NaN. Only regular files of up to `MAX_MIB` MiB with up to
+    `MAX_ARMS` columns are read.
 
     Args:
       path: the file.
@@ -70,49 +84,42 @@ def read_matrix(path: str | os.PathLike[str], key: str | None = None) -> np.ndar
     Raises:
       InputError: no such file, another kind of file, no array in it, or too large a one.
     """
-    path = as_path(path, "read_matrix")
+    return _read(as_path(path, "read_matrix"), key)[0]
+
+
+def _read(path: Path, key: str | None) -> tuple[np.ndarray, list[str] | None]:
+    """The array in a file, and the names of its arms, if it has any."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(
-            f"{_file(path)} is of an unknown kind: {', '.join(SUFFIXES)} files can be read."
+            f"{file_text(path)} is of an unknown kind: {', '.join(SUFFIXES)} files can be read."
         )
     if key is not None and suffix != ".npz":
-        raise InputError(f"{_file(path)} has no arrays with keys: only .npz files have.")
+        raise InputError(f"{file_text(path)} has no arrays with keys: only .npz files have.")
     try:
         _require_size(path, path.stat())
-        array = _read_numpy(path, key) if suffix in (".npy", ".npz") else _read_text(path)
+        numpys = suffix in (".npy", ".npz")
+        array, arms = (_read_numpy(path, key), None) if numpys else read_table(path)
     except FileNotFoundError:
-        raise InputError(f"{_file(path)} does not exist.") from None
+        raise InputError(f"{file_text(path)} does not exist.") from None
     except OSError as error:
-        raise InputError(f"{_file(path)} cannot be read: {why(error)}.") from None
-    _require_few_arms(path, max(array.shape, default=0))
-    return array
-
-
-def _file(path: Path) -> str:
-    return f"file '{shorten(str(path), 300)}'"
+        raise InputError(f"{file_text(path)} cannot be read: {why(error)}.") from None
+    require_few_arms(path, max(array.shape, default=0))
+    return array, arms
 
 
 def _require_size(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         what = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe or device"
-        raise InputError(f"{_file(path)} cannot be read: it is {what}, not a regular file.")
+        raise InputError(f"{file_text(path)} cannot be read: it is {what}, not a regular file.")
     _require_few_bytes(path, status.st_size)
 
 
 def _require_few_bytes(path: Path, size: int) -> None:
     if size > MAX_MIB << 20:
         raise InputError(
-            f"{_file(path)} holds {size >> 20:,} MiB: matrices of at most {MAX_MIB} MiB can be "
+            f"{file_text(path)} holds {size >> 20:,} MiB: matrices of at most {MAX_MIB} MiB can be "
             "read."
-        )
-
-
-def _require_few_arms(path: Path, columns: int) -> None:
-    if columns > MAX_ARMS:
-        raise InputError(
-            f"{_file(path)} has {columns:,} columns or rows: matrices of at most {MAX_ARMS:,} arms "
-            "can be read."
         )
 
 
@@ -122,8 +129,8 @@ def _read_numpy(path: Path, key: str | None) -> np.ndarray:
         file.seek(0)
         if not start.startswith((b"\x93NUMPY", b"PK")):
             raise InputError(
-                f"{_file(path)} is no NumPy file: a matrix saved with numpy.save or numpy.savez, "
-                "without pickling, is needed."
+                f"{file_text(path)} is no NumPy file: a matrix saved with numpy.save or "
+                "numpy.savez, without pickling, is needed."
             )
         try:
             loaded = np.load(file, allow_pickle=False)
@@ -140,7 +147,7 @@ def _read_numpy(path: Path, key: str | None) -> np.ndarray:
         except Exception as error:  # zipfile, zlib and NumPy each have errors of their own
             what = "holds pickled objects" if "pickle" in str(error) else "is damaged"
             raise InputError(
-                f"{_file(path)} {what}: an array of numbers saved by NumPy is needed."
+                f"{file_text(path)} {what}: an array of numbers saved by NumPy is needed."
             ) from None
 
 
@@ -150,115 +157,11 @@ def _chosen(path: Path, keys: list[str], key: str | None) -> str:
     if key in keys:
         return key
     if not keys:
-        raise InputError(f"{_file(path)} holds no array: a matrix saved by NumPy is needed.")
+        raise InputError(f"{file_text(path)} holds no array: a matrix saved by NumPy is needed.")
     held = ", ".join(f"'{shorten(name)}'" for name in keys[:_KEYS_SHOWN])
     if len(keys) > _KEYS_SHOWN:
         held += f" and {len(keys) - _KEYS_SHOWN} more"
     asked = "which one is not said" if key is None else f"none is called '{shorten(str(key))}'"
-    raise InputError(f"{_file(path)} holds the arrays {held} and {asked}: choose one by its key.")
-
-
-def _read_text(path: Path) -> np.ndarray:
-    rows: list[np.ndarray] = []
-    names: list[str] = []
-    count = ""
-    first, blank = True, False
-    for number, line in _lines(path):
-        content = line.split("#", 1)[0].strip()
-        if not content:
-            continue
-        header, first = first, False
-        if "," in content and ";" in content:
-            raise InputError(
-                f"{_file(path)} has both commas and semicolons in line {number}: decimals are "
-                "written with points, as in 0.5."
-            )
-        entries = _entries(content)
-        _require_few_arms(path, max(len(entries), len(rows)))
-        if header and len(entries) == 1 and entries[0].isdecimal():
-            count = entries[0]
-            continue
-        if header and not any(_is_number(one) or _SHARE.fullmatch(one) for one in entries):
-            names = entries
-            continue
-        if entries[0] and entries[0] in names:
-            name, *entries = entries
-            if [name] != names[-len(entries) :][len(rows) : len(rows) + 1]:
-                raise InputError(
-                    f"{_file(path)} has '{shorten(name)}' before row {len(rows) + 1}, in line "
-                    f"{number}: names of rows are those of the columns, in the same order."
-                )
-        if "" in entries[len(rows) : len(rows) + 1]:
-            entries[len(rows)], blank = "0.5", True
-        row = _numbers(path, number, entries)
-        if rows and len(row) != len(rows[0]):
-            raise InputError(
-                f"{_file(path)} has {len(row)} entries in line {number} but {len(rows[0])} in "
-                "its first row: all rows of a matrix are of one length."
-            )
-        rows.append(row)
-    if not rows:
-        raise InputError(f"{_file(path)} holds no matrix: rows of numbers are needed.")
-    if count and count.lstrip("0") != str(len(rows)):
-        raise InputError(
-            f"{_file(path)} has {shorten(count)} alone in its first line, which is not the number "
-            f"of its rows, {len(rows):,}."
-        )
-    if blank:
-        warn_caller(f"{_file(path)} has blanks on its diagonal, which are read as 1/2.")
-    return _without_arm_numbers(np.array(rows))
-
-
-def _numbers(path: Path, number: int, entries: list[str]) -> np.ndarray:
-    try:
-        return np.array([float(entry) for entry in entries])
-    except ValueError:
-        wrong = next(entry for entry in entries if not _is_number(entry))
-        hint = ", such as 0.5 for 50 % or 1/2" if _SHARE.fullmatch(wrong) else ""
-        raise InputError(
-            f"{_file(path)} has '{wrong[:20]}' in line {number}: "
-            f"a matrix has rows of numbers only{hint}."
-        ) from None
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The numbered lines of a text file, none of which is long."""
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            number = 0
-            while line := file.readline(_LONGEST_LINE):
-                number += 1
-                if len(line) == _LONGEST_LINE and not line.endswith("\n"):
-                    raise InputError(
-                        f"{_file(path)} has more than {_LONGEST_LINE:,} characters in line "
-                        f"{number}: matrices of at most {MAX_ARMS:,} arms can be read."
-                    )
-                yield number, line
-    except UnicodeDecodeError:
-        raise InputError(f"{_file(path)} is no text: rows of numbers are needed.") from None
-
-
-def _entries(content: str) -> list[str]:
-    for separator in ",;":
-        if separator in content:
-            entries = [entry.strip() for entry in content.split(separator)]
-            mixed = any(len(entry.split()) > 1 for entry in entries)
-            return _SEPARATORS.split(content) if mixed else entries
-    return content.split()
-
-
-def _is_number(entry: str) -> bool:
-    try:
-        float(entry)
-    except ValueError:
-        return False
-    return True
-
-
-def _without_arm_numbers(table: np.ndarray) -> np.ndarray:
-    rows, columns = table.shape
-    if rows == columns + 1:
-        numbers = np.arange(columns)
-        if np.array_equal(table[0], numbers) or np.array_equal(table[0], numbers + 1):
-            return table[1:]
-    return table
+    raise InputError(
+        f"{file_text(path)} holds the arrays {held} and {asked}: choose one by its key."
+    )

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from jaxduel.arguments import entries_of, items_of, require_text
 from jaxduel.display import listed
 from jaxduel.errors import InputError
+from jaxduel.problems.arm_names import label
 from jaxduel.problems.arms import ArmsProblem
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 
@@ -40,6 +41,8 @@ class PiecewiseProblem:
     preferences: Any  # (S, K, K) float64, a matrix for each stretch
     changes: Any  # (S - 1,) int64, increasing: the last comparison of each stretch but the last
     name: str = dataclasses.field(default="piecewise", metadata={"static": True})
+    arms: tuple[str, ...] | None = dataclasses.field(default=None, metadata={"static": True})
+    """The names of the arms, if all stretches have the same."""
 
     @property
     def num_arms(self) -> int:
@@ -50,7 +53,7 @@ class PiecewiseProblem:
     def stretches(self) -> tuple[DuelingProblem, ...]:
         """The instance of each stretch."""
         return tuple(
-            DuelingProblem(matrix, f"{self.name}, stretch {number}")
+            DuelingProblem(matrix, f"{self.name}, stretch {number}", arms=self.arms)
             for number, matrix in enumerate(np.asarray(self.preferences), start=1)
         )
 
@@ -132,7 +135,7 @@ class PiecewiseProblem:
             )
 
     def __repr__(self) -> str:
-        best = [stretch.copeland_winners[0] for stretch in self.stretches]
+        best = [label(self, stretch.copeland_winners[0]) for stretch in self.stretches]
         changes = listed([f"{t:,}" for t in np.asarray(self.changes)])
         return (
             f"PiecewiseProblem({self.name!r}, K={self.num_arms}, changes after {changes}, "
@@ -215,4 +218,6 @@ def piecewise(
         )
     stack = np.stack([np.asarray(one.preferences, np.float64) for one in made])
     stack.flags.writeable = False
-    return PiecewiseProblem(stack, np.array(ends, np.int64), name)
+    names = {one.arms for one in made}
+    arms = names.pop() if len(names) == 1 else None
+    return PiecewiseProblem(stack, np.array(ends, np.int64), name, arms)

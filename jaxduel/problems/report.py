@@ -8,7 +8,8 @@ from typing import overload
 
 import numpy as np
 
-from jaxduel.display import Facts, Report, arms_text
+from jaxduel.display import Facts, Report, arms_text, listed
+from jaxduel.problems.arm_names import arm_text, counting, label
 from jaxduel.problems.arms import ArmsProblem
 from jaxduel.problems.assumptions import (
     Violation,
@@ -27,7 +28,8 @@ _SUBMATRIX = re.compile(r"(.+)\[(\d+(?:,\d+)*)\]")
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class MatrixReport(Report):
-    """Facts about a preference matrix; arms are counted from 0.
+    """Facts about a preference matrix; arms are counted from 0, and named in the text if they have
+    names.
 
     Example:
       >>> import jaxduel as jd
@@ -42,6 +44,8 @@ class MatrixReport(Report):
     """The name of the instance."""
     num_arms: int
     """K."""
+    arms: tuple[str, ...] | None
+    """The names of the arms, if they have any."""
     condorcet_winner: int | None
     """The arm that beats all others."""
     smallest_winner_gap: float | None
@@ -79,17 +83,22 @@ class MatrixReport(Report):
         """The facts that are shown."""
         winner, closest, total = "none", "none: all pairs are tied", None
         if self.condorcet_winner is not None:
-            winner = f"arm {self.condorcet_winner}, by at least {self.smallest_winner_gap:.4g}"
+            winner = arm_text(self, self.condorcet_winner)
+            winner += f", by at least {self.smallest_winner_gap:.4g}"
             total = f"sum of 1/gap^2 to the winner = {self.hardness:.4g}"
         if self.smallest_gap_pair is not None:
             i, j = self.smallest_gap_pair
-            closest = f"|p - 1/2| = {self.smallest_gap:.4g}: arm {i} over arm {j}"
-        copeland, borda = arms_text(self.copeland_winners), arms_text(self.borda_winners)
+            closest = (
+                f"|p - 1/2| = {self.smallest_gap:.4g}: {arm_text(self, i)} over {arm_text(self, j)}"
+            )
+        copeland, borda = (
+            arm_text(self, *arms) for arms in (self.copeland_winners, self.borda_winners)
+        )
         random = ", ".join(f"{kind} {value:.4g}" for kind, value in self.random_regret.items())
         return Facts(
-            f"{self.name}: a valid preference matrix, K = {self.num_arms} (arms counted from 0)",
+            f"{self.name}: a valid preference matrix, K = {self.num_arms}{counting(self)}",
             [
-                ("arms", _originals(self.name, self.num_arms)),
+                ("arms", self._arms()),
                 ("Condorcet winner", winner),
                 ("Copeland", f"{copeland}, beating {self.copeland_score} of {self.num_arms - 1}"),
                 ("Borda", f"{borda}, mean preference {self.borda_score:.4g}"),
@@ -102,6 +111,12 @@ class MatrixReport(Report):
                 ("hardness", total),
             ],
         )
+
+    def _arms(self) -> str | None:
+        """The names of the arms, or their numbers in the matrix that a submatrix is of."""
+        if self.arms is None:
+            return _originals(self.name, self.num_arms)
+        return listed([label(self, arm) for arm in range(self.num_arms)])
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -211,6 +226,7 @@ def _of_matrix(problem: DuelingProblem) -> MatrixReport:
     return MatrixReport(
         name=problem.name,
         num_arms=problem.num_arms,
+        arms=problem.arms,
         condorcet_winner=winner,
         smallest_winner_gap=smallest_winner_gap,
         hardness=hardness,

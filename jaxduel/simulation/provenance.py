@@ -34,7 +34,8 @@ def request_of(
     Returns:
       Strings, numbers, booleans, None, and lists and dictionaries of them: `policy` (its name, its
       `parameters` by name, and which of these are `changed` from their defaults), `problem` (its
-      name, `digest` and number of arms), and the arguments of `jaxduel.simulate` by their names.
+      name, `digest`, number of arms and their names, if any), and the arguments of
+      `jaxduel.simulate` by their names.
     """
     times = settings.checkpoints if times is None else times
     return {
@@ -43,6 +44,7 @@ def request_of(
             "name": problem.name,
             "digest": problem_digest(problem),
             "num_arms": problem.num_arms,
+            **({"arms": list(arms)} if (arms := getattr(problem, "arms", None)) else {}),
         },
         "horizon": int(horizon),
         "num_seeds": int(settings.num_seeds),

@@ -290,7 +290,8 @@ class Result:
 
     def to_xarray(self) -> xarray.Dataset:
         """The result as a data set with dimensions seed (numbered from `first_seed` on), checkpoint
-        and arm (numbered from 0; of a pair, left and right); `made_by` is an attribute in JSON."""
+        and arm (numbered from 0, and with coordinate `name` if arms have names; of a pair, left and
+        right); `made_by` is an attribute in JSON."""
         from jaxduel.simulation.result_files import dataset_of
 
         return dataset_of(self)

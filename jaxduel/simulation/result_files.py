@@ -50,12 +50,15 @@ def dataset_of(result: Any) -> xarray.Dataset:
             variables["total_batches"] = ((), batches)
             variables["most_batches"] = ((), most)
     steps = "pulls" if result.definition == "pulls" else "comparisons"
+    names = result.made_by.get("problem", {}).get("arms")
+    named = {} if names is None else {"name": ("arm", names)}
     return xarray.Dataset(
         variables,
         coords={
             "seed": seed_numbers(result.made_by, result.num_kept),
             "checkpoint": ("checkpoint", result.checkpoints, {"units": steps}),
             "arm": np.arange(result.plays.shape[-1]),
+            **named,
         },
         attrs={
             "policy": result.policy,

@@ -39,6 +39,7 @@ class _Problem(BaseModel):
     name: str
     digest: str
     num_arms: Count
+    arms: list[str] | None = None
 
 
 class MadeBy(BaseModel):

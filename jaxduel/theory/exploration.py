@@ -16,6 +16,7 @@ import numpy as np
 
 from jaxduel.errors import InputError, shorten
 from jaxduel.problems import DuelingProblem
+from jaxduel.problems.arm_names import counting, pair_text
 from jaxduel.problems.dueling import require_dueling
 from jaxduel.theory.divergence import divergence_from_half, namespace
 from jaxduel.theory.margins import losses, margins
@@ -114,9 +115,10 @@ def refuse_ties(problem: DuelingProblem) -> None:
     if len(tied):
         i, j = tied[0]
         more = f" and {len(tied) - 1} more" if len(tied) > 1 else ""
+        pairs = f"{pair_text(problem, i, j)}{more}{counting(problem)}"
         raise InputError(
-            f"'{problem.name}' has p = 1/2 for arms {i} and {j}{more} (counted from 0): Copeland "
-            "bounds need instances without ties."
+            f"'{problem.name}' has p = 1/2 for {pairs}: Copeland bounds need instances without "
+            "ties."
         )
 
 

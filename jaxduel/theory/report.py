@@ -7,10 +7,11 @@ from typing import overload
 
 import numpy as np
 
-from jaxduel.display import Facts, Report, arms_text
+from jaxduel.display import Facts, Report
 from jaxduel.errors import InputError
 from jaxduel.policies import registry
 from jaxduel.problems import ArmsProblem, DuelingProblem, sst_violation, sti_violation
+from jaxduel.problems.arm_names import arm_text
 from jaxduel.problems.assumptions import tie_violation
 from jaxduel.problems.piecewise import require_constant
 from jaxduel.theory.arms_report import ARM_THEOREMS, ArmBoundsReport, arm_bounds
@@ -57,6 +58,8 @@ class BoundsReport(Report):
     """The name of the instance."""
     num_arms: int
     """K."""
+    arms: tuple[str, ...] | None
+    """The names of the arms, if they have any."""
     copeland_winners: tuple[int, ...]
     """The arms that beat most others; C is their number."""
     fewest_losses: int
@@ -80,8 +83,8 @@ class BoundsReport(Report):
             ]
         return Facts(
             f"{self.name}: K = {self.num_arms}, C = {len(self.copeland_winners)} Copeland winner"
-            f"{plural} ({arms_text(self.copeland_winners)}), L_1 = {self.fewest_losses}, smallest "
-            f"gap {self.smallest_gap:.4g}",
+            f"{plural} ({arm_text(self, *self.copeland_winners)}), L_1 = {self.fewest_losses}, "
+            f"smallest gap {self.smallest_gap:.4g}",
             [*votes, *rows_of(self.bounds)],
         )
 
@@ -134,6 +137,7 @@ def bounds(
     return BoundsReport(
         name=problem.name,
         num_arms=problem.num_arms,
+        arms=problem.arms,
         copeland_winners=problem.copeland_winners,
         fewest_losses=int(losses.min()),
         smallest_gap=float(apart.min()),

@@ -16,6 +16,7 @@ import numpy as np
 from jaxduel.errors import InputError
 from jaxduel.policies.checks import require_number
 from jaxduel.problems import DuelingProblem
+from jaxduel.problems.arm_names import arm_text, counting, pair_text
 from jaxduel.problems.dueling import TIE
 from jaxduel.theory.divergence import divergence_from_half, inverse_divergence, namespace
 from jaxduel.theory.exploration import refuse_ties
@@ -236,11 +237,12 @@ def _require_assumption_2(problem: DuelingProblem) -> None:
     refuse_ties(problem)
     x = margins(np.asarray(problem.preferences, dtype=np.float64))
     _, count, winners = _ranked(x)
-    for arm in np.flatnonzero(~winners):
-        order = np.argsort(x[arm], kind="stable")
+    for arm in np.flatnonzero(~winners).tolist():
+        order = np.argsort(x[arm], kind="stable").tolist()
         first, second = order[count - 1], order[count]
         if x[arm, second] - x[arm, first] <= 2 * TIE:
             raise InputError(
-                f"'{problem.name}' breaks Assumption 2 of D-TS's Theorem 1: arms {first} and "
-                f"{second} beat arm {arm} equally clearly (counted from 0)."
+                f"'{problem.name}' breaks Assumption 2 of D-TS's Theorem 1: "
+                f"{pair_text(problem, first, second)} beat {arm_text(problem, arm)} equally clearly"
+                f"{counting(problem)}."
             )

@@ -105,7 +105,8 @@ class Fit:
         if self.draws is not None:  # arms that are level stay so, exactly
             mean = coherent(np.where(mean == 0.5, 0.5, self.draws.mean_preferences(self.model)))
             ties = None if ties is None else self.draws.mean_ties()
-        return from_matrix(mean, name=f"{self.votes.name} ({self.model})", ties=ties)
+        name = f"{self.votes.name} ({self.model})"
+        return from_matrix(mean, name=name, ties=ties, arms=self.votes.arms)
 
     def sample(self, key: Array, n: int, *, decisive: bool = False) -> np.ndarray:
         """Preferences drawn from the posterior.

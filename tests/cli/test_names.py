@@ -35,6 +35,21 @@ def test_check(capsys, tmp_path):
     assert "mine.csv: a valid preference matrix, K = 2" in text
 
 
+def test_check_names_the_arms_of_a_table(capsys, tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_text(";ada;bob\nada;;0,6\nbob;0,4;\n")
+    code, text, errors = outcome(capsys, "check", file)
+    assert code == 0
+    assert text.startswith("table.csv: a valid preference matrix, K = 2\n")
+    assert "  Condorcet winner  ada, by at least 0.1\n" in text
+    assert errors == (
+        f"jaxduel: warning: file '{file}' has blanks on its diagonal, which are read as 1/2.\n"
+    )
+    code, text, _ = outcome(capsys, "bounds", "--problem", file)
+    assert code == 0
+    assert text.startswith("table.csv: K = 2, C = 1 Copeland winner (ada), L_1 = 0")
+
+
 def test_a_bad_matrix_is_one_line_and_code_2(capsys, tmp_path):
     file = tmp_path / "bad.csv"
     file.write_text("0.5,0.7\n0.4,0.5\n")

@@ -76,6 +76,7 @@ def test_what_is_read_back_keeps_its_names(capsys, folder):
     assert outcome(capsys, "fit", "log.csv", "--matrix", "m.csv")[0] == 0
     fitted = jd.votes.fit(votes).problem.preferences
     np.testing.assert_array_equal(jd.problems.load("m.csv").preferences, fitted)
+    assert jd.problems.load("m.csv").arms == votes.arms == ("-b", FORMULA, "@c")
     code, text, _ = outcome(capsys, "next", "log.csv", "--policy", "uniform", "--num", 5)
     assert code == 0
     assert {name for row in csv.DictReader(io.StringIO(text)) for name in row.values()} <= {
@@ -83,12 +84,12 @@ def test_what_is_read_back_keeps_its_names(capsys, folder):
     }
 
 
-def test_the_comment_of_a_matrix_is_one_line_and_no_formula(capsys, folder):
-    (folder / "odd.csv").write_text('winner,loser\n"a,=1+1","b, -c"\n"b, -c","a,=1+1"\n')
+def test_names_in_a_matrix_are_quoted_and_no_formulas(capsys, folder):
+    (folder / "odd.csv").write_text('winner,loser\n"a,=1+1","=b, -c"\n"=b, -c","a,=1+1"\n')
     assert outcome(capsys, "fit", "odd.csv", "--matrix", "m.csv")[0] == 0
-    comment, *rows = (folder / "m.csv").read_text().splitlines()
-    assert comment == "# a,'=1+1 | b, -c"
-    assert len(rows) == 2
+    header, *rows = (folder / "m.csv").read_text().splitlines()
+    assert header == ""","'=b, -c","a,=1+1\""""
+    assert rows == ['"\'=b, -c",0.5,0.5', '"a,=1+1",0.5,0.5']
 
 
 def test_tables_change_nothing_but_formulas():

@@ -27,6 +27,7 @@ def test_fit_prints_and_writes_what_python_gives(model, capsys, tmp_path):
     np.testing.assert_array_equal(
         jd.problems.load(str(matrix)).preferences, fit.problem.preferences
     )
+    assert jd.problems.load(matrix).arms == fit.problem.arms == fit.votes.arms
     title, heading, *rows = text.splitlines()
     assert title == f"tournament.csv: 6 arms, 400 votes, 58 of them ties; model {model}"
     assert ("strength" in heading) == (model != "free")
@@ -71,7 +72,9 @@ def test_long_names_can_be_told_apart(capsys, tmp_path):
     code, text, _ = outcome(capsys, "fit", log, "--matrix", matrix)
     assert code == 0
     assert all(name in text for name in names)
-    assert matrix.read_text().startswith(f"# {names[0]} | {names[1]}\n")
+    assert jd.problems.load(matrix).arms == tuple(names)
+    _, text, _ = outcome(capsys, "check", matrix)
+    assert all(name in text for name in names)
 
 
 def test_columns_stand_below_each_other_whatever_the_names(capsys, tmp_path):
@@ -86,9 +89,13 @@ def test_columns_stand_below_each_other_whatever_the_names(capsys, tmp_path):
     assert rows[1].startswith(f"  e\u0301     {1:9}")
 
 
-def test_the_guide_shows_what_fit_prints(capsys):
+def test_the_guide_shows_what_fit_and_check_print(capsys, tmp_path):
+    guide = TOURNAMENT.with_name("votes.md").read_text()
     _, text, _ = outcome(capsys, "fit", TOURNAMENT)
-    assert f"```text\n{text}```" in TOURNAMENT.with_name("votes.md").read_text()
+    assert f"```text\n{text}```" in guide
+    outcome(capsys, "fit", TOURNAMENT, "--matrix", tmp_path / "matrix.csv")
+    _, text, _ = outcome(capsys, "check", tmp_path / "matrix.csv")
+    assert f"```text\n{text}```" in guide
 
 
 def test_a_core_and_columns(capsys, tmp_path):

@@ -236,3 +236,18 @@ def test_ties_are_named_to_policies_that_assume_none():
     assert broken_assumptions(catalogue.load("gap"), ["no ties"]) == []
     (sentence,) = broken_assumptions(catalogue.load("arxiv"), ["no ties"])
     assert "arms 3 and 5 are tied" in sentence
+
+
+def test_arms_with_names_are_named_in_sentences():
+    p = [[0.5, 0.5, 0.4], [0.5, 0.5, 0.5], [0.6, 0.5, 0.5]]
+    problem = from_matrix(p, "m", ties=[[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]], arms=["a", "b", "c"])
+    assert broken_assumptions(problem, ["condorcet", "no ties", "mode"]) == [
+        "'m' lacks a Condorcet winner: c beats 1 of 2 others, but not b (p = 0.5).",
+        "'m' lacks a preference in every pair: a and b are tied.",
+        "'m' lacks a single most frequent outcome of every pair: two outcomes of b and c have the "
+        "probability 0.5.",
+    ]
+    wide = from_matrix([[0.5, 0.6, 0.9], [0.4, 0.5, 0.6], [0.1, 0.4, 0.5]], arms=["a", "b", "c"])
+    violation = sti_violation(wide)
+    assert violation is not None
+    assert violation.reason.startswith("p[a, c] - 1/2 = 0.4 exceeds (p[a, b] - 1/2) + (p[b, c] -")

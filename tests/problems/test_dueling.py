@@ -326,3 +326,39 @@ def test_ties_are_part_of_an_instance():
     assert problem_digest(problem) != problem_digest(from_matrix(p))
     assert "ties up to 0.2" in repr(problem)
     assert "ties up to 0.2" in problem._repr_html_()
+
+
+def test_names_of_arms_are_kept_and_change_no_digest():
+    named = from_matrix(ROCK_PAPER, arms=["rock", "paper", "b\x1b[1m"])
+    plain = from_matrix(ROCK_PAPER)
+    assert named.arms == ("rock", "paper", "b\x1b[1m")
+    assert plain.arms is None
+    assert named != plain
+    assert named == from_matrix(ROCK_PAPER, arms=named.arms)
+    assert problem_digest(named) == problem_digest(plain)
+    assert repr(named) == (
+        "DuelingProblem('matrix', K=3, Copeland winners rock, paper, b\\x1b[1m, smallest gap 0.2)"
+    )
+    assert '<th scope="row">rock</th><td>0.5</td><td>0.9</td>' in named._repr_html_()
+    assert named.submatrix([2, 0]).arms == ("b\x1b[1m", "rock")
+    assert jax.tree.map(lambda x: x, named).arms == named.arms
+
+
+def test_the_numbers_of_arms_are_no_names():
+    assert from_matrix(ROCK_PAPER, arms=["0", "1", "2"]).arms is None
+    assert from_matrix(ROCK_PAPER, arms=["1", "2", "3"]).arms == ("1", "2", "3")
+
+
+@pytest.mark.parametrize(
+    ("arms", "message"),
+    [
+        (["a", "b"], "matrix 'matrix' has 3 arms and 2 names of arms."),
+        (["a", "b", "a"], "matrix 'matrix' has two arms called 'a'."),
+        (["a", "", "b"], "matrix 'matrix' has no name for arm 1 .counted from 0."),
+        (["a", "b", 3], "the name of an arm of 'matrix' must be text in UTF-8, not 3."),
+        ("abc", "the names of arms of 'matrix' must be a list, not 'abc'."),
+    ],
+)
+def test_names_that_do_not_fit_are_refused(arms, message):
+    with pytest.raises(InputError, match=message):
+        from_matrix(ROCK_PAPER, arms=arms)

@@ -3,6 +3,7 @@ import pickle
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -63,6 +64,36 @@ def test_what_savetxt_writes_is_read_back_exactly(tmp_path, entries):
 
 
 TABLE = np.array([[0.5, 0.6, 0.8], [0.4, 0.5, 0.65], [0.2, 0.35, 0.5]])
+NAMED = {
+    "pandas": ",x y,z#1,7\nx y,0.5,0.6,0.8\nz#1,0.4,0.5,0.65\n7,0.2,0.35,0.5\n",
+    "first hash": ",#x,y,z\n#x,0.5,0.6,0.8\ny,0.4,0.5,0.65 # a\nz,0.2,0.35,0.5\n# b, c\n",
+    "quotes": ',"x, ""X""","y;y",z\n"x, ""X""",.5,.6,.8\n"y;y",.4,.5,.65\nz,.2,.35,.5\n',
+    "excel": "\ufeff;x, X;y;z\nx, X;0,5;0,6;0,8\ny;0,4;0,5;0,65\nz;0,2;0,35;0,5\n;;;\n",
+    "tabs": "\tx y\tY\tz\nx y\t0,5\t0,6\t0,8\nY\t0,4\t0,5\t0,65\nz\t0,2\t0,35\t0,5\n",
+    "R": '"x y" "Y" "z"\n"x y" 0.5 0.6 0.8\n"Y" 0.4 0.5 0.65\n"z" 0.2 0.35 0.5\n',
+    "corner": "model;x;y;z\nx;0.5;0.6;0.8\ny;0.4;0.5;0.65\nz;0.2;0.35;0.5\n",
+    "K": "3\nx y z\n0.5 0.6 0.8\n0.4 0.5 0.65\n0.2 0.35 0.5\n",
+    "index": ",x,y,z\n0,,0.6,0.8\n1,0.4,,0.65\n2,0.2,0.35,\n",
+    "numbers": ",0.1,0.20,0.3\n0.1,,0.6,0.8\n0.20,0.4,,0.65\n0.3,0.2,0.35,\n",
+    "formula": ",'=x,'y,z\n'=x,0.5,0.6,0.8\n'y,0.4,0.5,0.65\nz,0.2,0.35,0.5\n",
+}
+NAMES = {
+    "pandas": ("x y", "z#1", "7"),
+    "first hash": ("#x", "y", "z"),
+    "quotes": ('x, "X"', "y;y", "z"),
+    "excel": ("x, X", "y", "z"),
+    "tabs": ("x y", "Y", "z"),
+    "R": ("x y", "Y", "z"),
+    "numbers": ("0.1", "0.20", "0.3"),
+    "formula": ("=x", "'y", "z"),
+}
+UNNAMED = {
+    "decimal commas": "0,5;0,6;0,8\n0,4;0,5;0,65\n0,2;0,35;0,5\n",
+    "commas and spaces": "0,5 0,6  0,8\n0,4\t0,5 0,65\n0,2 0,35 0,5\n",
+    "title": "three arms, so to speak\n0.5 0.6 0.8\n0.4 0.5 0.65\n0.2 0.35 0.5\n",
+    "numbers around": ",0,1,2\n0,,0.6,0.8\n1,0.4,,0.65\n2,0.2,0.35,\n",
+    "numbers from 1": ";1;2;3\n1;0,5;0,6;0,8\n2;0,4;0,5;0,65\n3;0,2;0,35;0,5\n",
+}
 TABLES = {
     "pandas": ",x,y,z\nx,0.5,0.6,0.8\ny,0.4,0.5,0.65\nz,0.2,0.35,0.5\n",
     "corner": "model;x;y;z\nx;0.5;0.6;0.8\ny;0.4;0.5;0.65\nz;0.2;0.35;0.5\n",
@@ -74,6 +105,7 @@ BLANKS = {
     "header": "x,y,z\n,0.6,0.8\n0.4,,0.65\n0.2,0.35,\n",
     "none": ",0.6,0.8\n0.4,,0.65\n0.2,0.35,\n",
     "one": "0.5,0.6,0.8\n0.4, ,0.65\n0.2,0.35,0.5\n",
+    "words": "NA 0.6 0.8\n0.4 - 0.65\n0.2 0.35 NaN\n",
 }
 
 
@@ -81,6 +113,51 @@ BLANKS = {
 def test_tables_with_names_or_the_number_of_arms(text, tmp_path):
     (tmp_path / "m.csv").write_text(text)
     np.testing.assert_array_equal(read_matrix(tmp_path / "m.csv"), TABLE)
+
+
+@pytest.mark.filterwarnings("ignore:.*has blanks on its diagonal")
+@pytest.mark.parametrize("how", NAMED)
+def test_names_of_arms_are_kept(how, tmp_path):
+    (tmp_path / "m.csv").write_text(NAMED[how])
+    problem = from_file(tmp_path / "m.csv")
+    np.testing.assert_allclose(problem.preferences, TABLE, rtol=1e-15)
+    assert problem.arms == NAMES.get(how, ("x", "y", "z"))
+
+
+@pytest.mark.filterwarnings("ignore:.*has blanks on its diagonal")
+@pytest.mark.parametrize("text", UNNAMED.values(), ids=UNNAMED)
+def test_arms_without_names_are_numbers(text, tmp_path):
+    (tmp_path / "m.csv").write_text(text)
+    problem = from_file(tmp_path / "m.csv")
+    np.testing.assert_allclose(problem.preferences, TABLE, rtol=1e-15)
+    assert problem.arms is None
+
+
+def test_what_pandas_writes_is_read_back(tmp_path):
+    arms = ["ada", "b, c", 'd "e"']
+    matrix = np.where(np.eye(3), np.nan, TABLE)
+    frame = pd.DataFrame(matrix, arms, arms)
+    frame.to_csv(tmp_path / "c.csv")
+    frame.to_csv(tmp_path / "t.txt", sep="\t")
+    frame.to_csv(tmp_path / "s.csv", sep=";", decimal=",")
+    pd.DataFrame(matrix).to_csv(tmp_path / "n.csv")
+    for name, kept in {"c.csv": arms, "t.txt": arms, "s.csv": arms, "n.csv": None}.items():
+        with pytest.warns(UserWarning, match="has blanks on its diagonal, which are read as 1/2"):
+            problem = from_file(tmp_path / name)
+        np.testing.assert_allclose(problem.preferences, TABLE, rtol=1e-15)
+        assert problem.arms == (None if kept is None else tuple(kept))
+
+
+def test_a_diagonal_of_zeros_or_nan_is_one_half_and_said(tmp_path):
+    tournament = [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
+    np.save(tmp_path / "zeros.npy", tournament)
+    np.savez(tmp_path / "nan.npz", p=np.where(np.eye(3), [np.nan, 0, 0.5], TABLE))
+    with pytest.warns(UserWarning, match="has zeros on its diagonal, which are read as 1/2"):
+        problem = from_file(tmp_path / "zeros.npy")
+    np.testing.assert_array_equal(problem.preferences, tournament + np.eye(3) / 2)
+    with pytest.warns(UserWarning, match="has blanks and zeros on its diagonal, which"):
+        problem = from_file(tmp_path / "nan.npz")
+    np.testing.assert_allclose(problem.preferences, TABLE, rtol=1e-15)
 
 
 @pytest.mark.parametrize("text", BLANKS.values(), ids=BLANKS)
@@ -119,7 +196,16 @@ def _object_array(tmp_path):
         ("m.txt", b"a b\n1/2 3/5\n2/5 1/2\n", "'1/2' in line 2: .* only, such as 0.5 for"),
         ("m.csv", b"0.5,0.5\n0.5,x\n", "'x' in line 2"),
         ("m.csv", b",x,y\ny,0.5,0.6\nx,0.4,0.5\n", "'y' before row 1, in line 2: names of rows"),
-        ("m.csv", b",x,y\nx,0.5,0.6\nv,0.4,0.5\n", "'v' in line 3: a matrix has rows of numbers"),
+        ("m.csv", b",x,y\nx,0.5,0.6\nv,0.4,0.5\n", "'v' before row 2, in line 3: names of rows"),
+        ("m.csv", b"x,y\nx,0.5,0.6\nv,0.4,0.5\n", "'v' in line 3: a matrix has rows of numbers"),
+        ("m.csv", b",2,y\n1,0.5,0.6\n2,0.4,0.5\n", "'2' before row 2, in line 3: names of rows"),
+        ("m.csv", b",x,x\nx,0.5,0.6\nx,0.4,0.5\n", "matrix 'm.csv' has two arms called 'x'"),
+        ("m.csv", b"x,,z\n,.6,.7\n.4,,.6\n.3,.4,\n", "no name for arm 1 .counted from 0"),
+        ("m.csv", b",x,y\nx,,nan\ny,0.4,\n", r"has nan at \[0, 1\] .*: entries must be finite"),
+        ("m.csv", b",0.6\n0.5,\n", r"has p\[0, 1\] \+ p\[1, 0\] = 0.6 \+ 0.5"),
+        ("m.csv", b"0,60\n40,0\n", "; divide percentages by 100"),
+        ("m.csv", b"0.7,0.6\n0.4,0\n", r"has 0.7 at \[0, 0\] .*: the diagonal"),
+        ("m.csv", b'"' + b"x" * 200_000 + b'",y\n', "is no CSV in line 1: field larger than"),
         ("m.csv", b",x,y\nx,0.5,\ny,0.4,0.5\n", "'' in line 2: a matrix has rows of numbers"),
         ("m.csv", b",x,y\nx,0.5,0.6\ny,0.4,0.5\nx,0.5,0.5\n", "'x' before row 3, in line 4"),
         (
@@ -132,11 +218,7 @@ def _object_array(tmp_path):
         ("m.txt", b"x\nx\n", "has 0 arms"),
         ("m.csv", b"0.5,0.5\n0.5\n", "1 entries in line 2 but 2 in its first row"),
         ("m.csv", b"\xff\xfe\x00\x80", "no text"),
-        (
-            "m.csv",
-            b"0,5;0,6\n0,4;0,5\n",
-            "both commas and semicolons in line 1: decimals are written",
-        ),
+        ("m.csv", b"0.5,0.6;0.4\n", "'0.5,0.6' in line 1: a matrix has rows of numbers only"),
         ("m.csv", b"a,b\n50,60\n40,50\n", r"50 at \[0, 0\] .*; divide percentages by 100"),
         ("m.csv", b"0,30,21\n18,0,25\n22,11,0\n", "; divide numbers of wins by the comparisons"),
         ("m.csv", b"0.5," * 4001, "has 4,002 columns or rows: matrices of at most 4,000 arms"),

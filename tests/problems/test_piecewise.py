@@ -17,6 +17,14 @@ def test_its_stretches_are_instances():
     assert repr(BOTH) == ("PiecewiseProblem('piecewise', K=2, changes after 4, best arms 0, 1)")
 
 
+def test_names_that_all_stretches_share_are_kept():
+    named = [jd.problems.from_matrix(p, arms=["ada", "bob"]) for p in (P, Q)]
+    both = jd.problems.piecewise(named, [4])
+    assert [one.arms for one in both.stretches] == [("ada", "bob")] * 2
+    assert repr(both).endswith("best arms ada, bob)")
+    assert jd.problems.piecewise([named[0], Q], [4]).arms is None
+
+
 def test_sums_by_hand():
     plays = np.array([[[1, 1], [3, 5], [4, 8]]])  # of one seed at 1, 4 and 6
     grid = np.array([1, 4, 6])

@@ -120,3 +120,35 @@ def test_arms_with_rewards():
         "  gaps              none: all means are equal",
         "  random play       regret per pull: 0",
     ]
+
+
+def test_arms_with_names_are_named():
+    p = [[0.5, 0.6, 0.9, 0.4], [0.4, 0.5, 0.6, 0.7], [0.1, 0.4, 0.5, 0.5], [0.6, 0.3, 0.5, 0.5]]
+    report = examine(from_matrix(p, arms=["ada", "bob", "cyd", "dan"]))
+    assert report.copeland_winners == (0, 1)
+    lines = report.lines()
+    assert lines[0] == "matrix: a valid preference matrix, K = 4"
+    facts = {line[2:18].strip(): line[20:] for line in lines[1:]}
+    assert facts["arms"] == "ada, bob, cyd, dan"
+    assert facts["Condorcet winner"] == "none"
+    assert facts["Copeland"] == "ada, bob, beating 2 of 3"
+    assert facts["Borda"] == "ada, mean preference 0.6333"
+    assert facts["total order"] == "no: dan beats ada and ada beats cyd, but dan does not beat cyd"
+    assert facts["SST"] == "no: p[dan, ada] = 0.6 and p[ada, cyd] = 0.9, but p[dan, cyd] = 0.5"
+    assert facts["STI"] == (
+        "no: no order of the arms agrees with the preferences (dan beats ada, which beats cyd, but "
+        "p[dan, cyd] = 0.5)"
+    )
+    assert facts["closest pair"] == "|p - 1/2| = 0.1: ada over bob"
+    ordered = examine(from_matrix([[0.5, 0.6], [0.4, 0.5]], arms=["ada", "bob"]))
+    assert "  Condorcet winner  ada, by at least 0.1" in ordered.lines()
+
+
+def test_long_names_are_cut_where_they_still_differ():
+    ends = ["x" * 100, "y" * 100]
+    cut = examine(from_matrix([[0.5, 0.6], [0.4, 0.5]], arms=ends)).lines()
+    assert cut[1].split() == ["arms", "x" * 28 + "...", "(100", "characters),", "y" * 28 + "...",
+                              "(100", "characters)"]  # fmt: skip
+    alike = ["x" * 100 + end for end in "ab"]
+    whole = examine(from_matrix([[0.5, 0.6], [0.4, 0.5]], arms=alike)).lines()
+    assert whole[1].split() == ["arms", alike[0] + ",", alike[1]]

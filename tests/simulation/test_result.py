@@ -44,6 +44,22 @@ def same(one, other):
         )
 
 
+def test_arms_with_names_are_named(tmp_path):
+    plain = jd.problems.load("cyclic")
+    named = jd.problems.from_matrix(plain.preferences, "cyclic", arms=["a", "b", "c", "é"])
+    results = [jd.simulate("rucb", each, 100, 4, 5, lanes=4) for each in (plain, named)]
+    np.testing.assert_array_equal(results[0].plays, results[1].plays)
+    results[1].save(tmp_path / "r.nc")
+    kept = jd.load_result(tmp_path / "r.nc")
+    same(kept, results[1])
+    assert kept.made_by["problem"] == {
+        "name": "cyclic", "digest": problem_digest(plain), "num_arms": 4, "arms": [*"abcé"]
+    }  # fmt: skip
+    last = kept.to_xarray().isel(checkpoint=-1).swap_dims(arm="name")
+    np.testing.assert_array_equal(last.plays.sel(name="é"), kept.plays[:, -1, 3])
+    assert "name" not in results[0].to_xarray().coords
+
+
 def test_a_result_says_what_made_it():
     result = simulated("rucb", parameters={"alpha": 0.6}, delay=3, shuffle_arms=False)
     made, problem = result.made_by, jd.problems.load("arxiv")

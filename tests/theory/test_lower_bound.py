@@ -144,12 +144,18 @@ def test_tiny_gaps_are_solved_to_the_tolerance():
 def test_ties_and_wrong_winners_are_named():
     tied = jd.problems.load("arxiv")
     for function in (jd.theory.copeland_lower_bound, jd.theory.ecw_allocation):
-        with pytest.raises(InputError, match=r"'arxiv' has p = 1/2 for arms 3 and 5 \(counted"):
+        with pytest.raises(InputError, match=r"p = 1/2 for arms 3 and 5 \(arms counted from 0\)"):
             function(tied)
         with pytest.raises(InputError, match=r"arm 0\.0 is not a Copeland winner of 'gap': 0 are"):
             function(jd.problems.load("gap"), winner=0.0)
         with pytest.raises(InputError, match="arm 1 is not a Copeland winner of 'gap': 0 are"):
             function(jd.problems.load("gap"), winner=1)
+
+
+def test_tied_arms_with_names_are_named():
+    tied = jd.problems.from_matrix([[0.5, 0.5], [0.5, 0.5]], arms=["ada", "bob"])
+    with pytest.raises(InputError, match="p = 1/2 for ada and bob: Copeland bounds need"):
+        jd.theory.copeland_lower_bound(tied)
 
 
 def test_an_unsolved_program_is_an_error(monkeypatch):

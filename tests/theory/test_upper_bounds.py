@@ -73,6 +73,9 @@ def test_rounding_makes_no_preferences():
     near = from_margins([0.1, 0.2 + 1e-12, 0.2])
     with pytest.raises(InputError, match="arms 0 and 1 beat arm 2 equally clearly"):
         jd.theory.dts_loglog_constant(near)
+    named = jd.problems.from_matrix(near.preferences, "m", arms=["ada", "bob", "cyd"])
+    with pytest.raises(InputError, match=": ada and bob beat cyd equally clearly\\."):
+        jd.theory.dts_loglog_constant(named)
     with jax.enable_x64(True):
         assert np.isnan(jax.jit(jd.theory.dts_loglog_constant)(near.preferences))
 

@@ -43,6 +43,16 @@ def test_too_many_cells_are_refused_before_they_are_made(
         expand(grid)
 
 
+def test_names_of_arms_change_no_key(tmp_path):
+    found = []
+    for folder, text in {"plain": "0.5,0.6\n0.4,0.5\n", "named": "a;b\n0,5;0,6\n0,4;0,5\n"}.items():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "my.csv").write_text(text)
+        (cell,) = cells_of(PolicyEntry("rucb"), ProblemEntry(file=tmp_path / folder / "my.csv"))
+        found.append((cell.key, problem_of(cell).arms))
+    assert found == [(found[0][0], None), (found[0][0], ("a", "b"))]
+
+
 def test_numbers_of_batches_are_counted(monkeypatch):
     monkeypatch.setattr(cells, "MOST_CELLS", 5)
     pcomp = [PolicyEntry("pcomp"), PolicyEntry("scomp", {"num_batches": 3})]
