@@ -45,21 +45,24 @@ def counts() -> Counts:
     return Counts(tuple(content["models"]), wins, ties, both_bad)
 
 
-def core_preferences() -> np.ndarray:
-    """Shares of decisive votes, wins_ij / (wins_ij + wins_ji), in the complete core: (31, 31)."""
-    wins = counts().wins
+def core_preferences() -> tuple[np.ndarray, tuple[str, ...]]:
+    """Shares of decisive votes, wins_ij / (wins_ij + wins_ji), in the complete core: (31, 31); and
+    its models."""
+    models, wins, *_ = counts()
     core = complete_core(wins + wins.T, _AT_LEAST)
     wins = wins[np.ix_(core, core)]
     decisive = wins + wins.T
-    return np.divide(wins, decisive, out=np.full(wins.shape, 0.5), where=decisive > 0)
+    shares = np.divide(wins, decisive, out=np.full(wins.shape, 0.5), where=decisive > 0)
+    return shares, tuple(models[arm] for arm in core)
 
 
-def btl_preferences() -> np.ndarray:
-    """Preferences by the strengths at the mode of `jaxduel.votes.fit`'s btl: (129, 129).
+def btl_preferences() -> tuple[np.ndarray, tuple[str, ...]]:
+    """Preferences by the strengths at the mode of `jaxduel.votes.fit`'s btl: (129, 129); and the
+    models.
 
     Strengths are rounded to 6 decimals and preferences to 10, so that all machines give the same
     bits.
     """
-    wins = counts().wins
+    models, wins, *_ = counts()
     strengths = fit_strengths("btl", wins, np.zeros_like(wins), PRIOR_STD).mode.round(6)
-    return coherent(preferences("btl", strengths[:, None] - strengths, np.nan).round(10))
+    return coherent(preferences("btl", strengths[:, None] - strengths, np.nan).round(10)), models

@@ -85,12 +85,17 @@ def _mslr_subset(name: str, what: str) -> CatalogueEntry:
 
 
 def _arena(
-    name: str, num_arms: int, preferences: Callable[[], np.ndarray], what: str
+    name: str,
+    num_arms: int,
+    preferences: Callable[[], tuple[np.ndarray, tuple[str, ...]]],
+    what: str,
 ) -> CatalogueEntry:
+    def build() -> DuelingProblem:
+        matrix, models = preferences()
+        return from_matrix(matrix, name, arms=models)
+
     source = "Chatbot Arena 2024-08-14 via github suquark/leaderbot"
-    return CatalogueEntry(
-        name, num_arms, what, source, True, lambda: from_matrix(preferences(), name)
-    )
+    return CatalogueEntry(name, num_arms, what, source, True, build)
 
 
 _ENTRIES = (

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from jaxduel.simulation.checking import Settings
 
 _ARMS = ("num_arms", "active_arms")
-_NOT_ASKED_FOR = ("versions", "code", "command")
+_NOT_ASKED_FOR = ("arms", "versions", "code", "command")
 _LONGEST = 40
 
 
@@ -34,7 +34,7 @@ def request_of(
     Returns:
       Strings, numbers, booleans, None, and lists and dictionaries of them: `policy` (its name, its
       `parameters` by name, and which of these are `changed` from their defaults), `problem` (its
-      name, `digest`, number of arms and their names, if any), and the arguments of
+      name, `digest` and number of arms), `arms` (their names, if any), and the arguments of
       `jaxduel.simulate` by their names.
     """
     times = settings.checkpoints if times is None else times
@@ -44,8 +44,8 @@ def request_of(
             "name": problem.name,
             "digest": problem_digest(problem),
             "num_arms": problem.num_arms,
-            **({"arms": list(arms)} if (arms := getattr(problem, "arms", None)) else {}),
         },
+        **({"arms": list(arms)} if (arms := getattr(problem, "arms", None)) else {}),
         "horizon": int(horizon),
         "num_seeds": int(settings.num_seeds),
         "seed": _seed(settings.seed),
@@ -82,8 +82,8 @@ def provenance(request: Mapping[str, Any], lanes: int) -> dict[str, Any]:
 
 
 def same_request(made: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """True if two provenances ask for the same numbers, whatever the version of the code; lanes of
-    None agree with any number."""
+    """True if two provenances ask for the same numbers, whatever the version of the code and the
+    names of arms; lanes of None agree with any number."""
     one, two = (
         {key: value for key, value in some.items() if key not in _NOT_ASKED_FOR}
         for some in (json.loads(json.dumps(made)), json.loads(json.dumps(other)))

@@ -50,7 +50,7 @@ def dataset_of(result: Any) -> xarray.Dataset:
             variables["total_batches"] = ((), batches)
             variables["most_batches"] = ((), most)
     steps = "pulls" if result.definition == "pulls" else "comparisons"
-    names = result.made_by.get("problem", {}).get("arms")
+    names = result.made_by.get("arms")
     named = {} if names is None else {"name": ("arm", names)}
     return xarray.Dataset(
         variables,

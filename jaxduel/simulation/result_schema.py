@@ -39,7 +39,6 @@ class _Problem(BaseModel):
     name: str
     digest: str
     num_arms: Count
-    arms: list[str] | None = None
 
 
 class MadeBy(BaseModel):
@@ -49,6 +48,7 @@ class MadeBy(BaseModel):
 
     policy: Annotated[_Policy, AfterValidator(_changed_ones_are_there)] | None = None
     problem: _Problem | None = None
+    arms: list[str] | None = None
     horizon: Count | None = None
     num_seeds: Count | None = None
     first_seed: Index = 0

@@ -151,6 +151,7 @@ def _of_request(result: Any) -> Iterator[tuple[Any, str]]:
     yield of_problem.get("name", result.problem) == result.problem, "it names another problem"
     arms = result.plays.shape[-1]
     yield of_problem.get("num_arms", arms) == arms, "its problem has another number of arms"
+    yield len(made.get("arms") or range(arms)) == arms, "its arms have another number of names"
     kept, totals = len(result.regret), result.totals
     seeds = kept if totals is None else totals.regret.num_seeds
     yield kept <= seeds <= made.get("num_seeds", seeds), "it has more seeds than were asked for"

@@ -95,8 +95,9 @@ def test_the_votes_and_their_core():
     assert jd.votes.arena(both_bad=False).num_ties == 281_121
     core = votes.core(100)
     assert (core.num_arms, int(core.wins.sum()), core.num_ties) == (31, 438_463, 238_742)
-    p = jd.problems.load("arena31").preferences
-    np.testing.assert_array_equal(p > 0.5, core.wins > core.wins.T)
+    problem = jd.problems.load("arena31")
+    assert problem.arms == core.arms
+    np.testing.assert_array_equal(problem.preferences > 0.5, core.wins > core.wins.T)
     fit = jd.votes.fit(core, "free")
     assert core.arms[fit.problem.condorcet_winner] == "gpt-4o-2024-05-13"
     assert (len(fit.misfit.cycles), fit.misfit.num_triples) == (6, 4_495)
@@ -104,6 +105,7 @@ def test_the_votes_and_their_core():
 
 @pytest.mark.usefixtures("data_folder")
 def test_arena129_is_the_mode_of_the_fit():
-    strengths = jd.votes.fit(jd.votes.arena(), "btl").strengths
-    p = jd.problems.load("arena129").preferences
+    votes, problem = jd.votes.arena(), jd.problems.load("arena129")
+    assert problem.arms == votes.arms
+    strengths, p = jd.votes.fit(votes, "btl").strengths, problem.preferences
     np.testing.assert_allclose(p, 1 / (1 + np.exp(strengths - strengths[:, None])), atol=3e-7)
