@@ -17,8 +17,7 @@ _LONGEST_LINE = MAX_ARMS * 64
 _WORDS = re.compile(r'"[^"]*"|\S+')
 _SHARE = re.compile(r"[\d.,]+\s*%|\d+\s*/\s*\d+")
 """A percentage or a fraction, which is no number here but makes no header either."""
-_DECIMAL_COMMAS = re.compile(r"\d+(,\d+)?(\s+\d+(,\d+)?)+")
-"""Numbers with decimal commas between white space."""
+_SEPARATORS = ";\t,"
 _BLANK = ("", "na", "-")
 """Entries of the diagonal, in lower case, that stand for no number."""
 
@@ -35,24 +34,24 @@ def read_table(path: Path) -> tuple[np.ndarray, list[str] | None]:
     rows: list[np.ndarray] = []
     header: list[str] = []
     top: list[str] = []
-    count, first, labelled, tabs = "", True, False, False
+    count, title, labelled = "", "", False
     for number, line in _lines(path):
         content = line.strip(" \r\n")
-        if not content.strip():
-            continue  # as are lines of blank entries alone, and comments
-        entries = _entries(path, number, content, tabs or first)
-        if not any(entries) or (entries[0].startswith("#") and entries[0] not in header):
+        if not content.strip(f" {_SEPARATORS}"):
             continue
+        entries, separator = _entries(path, number, content, rows, bool(title))
+        names = header or (_split(path, number, title, separator) if title else [])
+        if entries[0].startswith("#") and entries[0] not in names:
+            continue
+        header = names
         require_few_arms(path, max(len(entries), len(rows)))
-        if first and len(entries) == 1 and entries[0].isdecimal() and not count:
-            count = entries[0]
-            continue
-        if first and _is_header(entries):
-            header, first, tabs = entries, False, "\t" in content
-            continue
-        if first:
-            entries, first = _entries(path, number, content, tabs), False
-        entries = _without_comment(entries)
+        if not (rows or title):
+            if len(entries) == 1 and entries[0].isdecimal() and not count:
+                count = entries[0]
+                continue
+            if _is_header(entries):
+                title = content
+                continue
         if header and (not header[0] or (entries[0] and entries[0] in header)):
             entries, labelled = _without_name(path, number, entries, header, len(rows)), True
         if len(rows) < len(entries) and entries[len(rows)].lower() in _BLANK:
@@ -111,13 +110,30 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         ) from None
 
 
-def _entries(path: Path, number: int, content: str, tabs: bool) -> list[str]:
-    """The entries of a line: between semicolons, commas or white space; if `tabs`, between tabs."""
+def _entries(
+    path: Path, number: int, content: str, rows: list[np.ndarray], named: bool
+) -> tuple[list[str], str | None]:
+    """The entries of a line, and what separates them: the first separator with which the line is a
+    row of numbers, or else the first that it has outside quotes; None for white space.
+
+    Args:
+      path: the file.
+      number: the line's number.
+      content: the line.
+      rows: the rows before, whose number is the place of a blank.
+      named: whether names of arms stood above, so that one may stand before the row.
+    """
+    for separator in (*filter(content.__contains__, _SEPARATORS), None):
+        entries = _without_comment(_split(path, number, content, separator))
+        if len(entries) > 1 and _is_row(entries, rows, named):
+            return entries, separator
     outside = re.sub(r'"[^"]*"', "", content)
-    apart = tuple(";\t," if tabs else ";,")
-    separator = next((one for one in apart if one in outside), None)
-    if separator != ";" and _DECIMAL_COMMAS.fullmatch(content.strip()):
-        separator = None
+    separator = next(filter(outside.__contains__, _SEPARATORS), None)
+    return _split(path, number, content, separator), separator
+
+
+def _split(path: Path, number: int, content: str, separator: str | None) -> list[str]:
+    """The entries of a line between separators, quotes taken away."""
     if separator is None:
         return [word.strip('"').strip() for word in _WORDS.findall(content)]
     if '"' not in content:
@@ -127,6 +143,21 @@ def _entries(path: Path, number: int, content: str, tabs: bool) -> list[str]:
     except csv.Error as error:
         raise InputError(f"{file_text(path)} is no CSV in line {number}: {error}.") from None
     return [entry.strip() for entry in entries]
+
+
+def _is_row(entries: list[str], rows: list[np.ndarray], named: bool) -> bool:
+    """True for numbers, or as many as before with a blank on the diagonal; behind a name of any
+    kind, if `named`."""
+    first, row = int(named), len(rows)
+    try:
+        list(map(float, entries[first:]))
+        return True
+    except ValueError:
+        as_wide = not rows or len(entries) - len(rows[0]) in (0, first)
+        return as_wide and all(
+            _is_number(entry) or (entry.lower() in _BLANK and at in (row, row + first))
+            for at, entry in enumerate(entries[first:], start=first)
+        )
 
 
 def _is_header(entries: list[str]) -> bool:

@@ -45,7 +45,7 @@ def check(name):
     problem = catalogue.load(name)
     assert problem.name == name
     assert problem.num_arms == entry.num_arms
-    assert from_matrix(problem.preferences, name, arms=getattr(problem, "arms", None)) == problem
+    assert from_matrix(problem.preferences, name, arms=problem.arms) == problem
     assert entry.what
     assert entry.source
 

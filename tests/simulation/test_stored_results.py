@@ -111,6 +111,7 @@ EDITS = {
     "checkpoints swapped": (put("checkpoint", np.array([100, 20, 300])), "do not increase"),
     "a checkpoint after T": (put("checkpoint", np.array([20, 100, 301])), "after the horizon"),
     "seeds from 1": (put("seed", np.arange(1, 5)), "seeds are numbered otherwise"),
+    "two names": (made(arms=["a", "b"]), "its arms have another number of names"),
     "another policy": (set_to("policy", "dts"), "it names another policy"),
     "another horizon": (set_to("horizon", 400), "its provenance has another horizon"),
     "another root seed": (set_to("root_seed", 6), "its provenance has another seed"),
