@@ -92,8 +92,8 @@ def _title(paper: Paper) -> tuple[str, str]:
 def _policies(panel: Panel) -> dict[str, list[str]]:
     """The labels in a panel by policy."""
     found: dict[str, list[str]] = {}
-    for group in panel.groups:
-        for each in group.competitors:
+    for lineup in panel.lineups:
+        for each in lineup.competitors:
             labels = found.setdefault(each.policy, [])
             if each.label not in labels:
                 labels.append(each.label)
