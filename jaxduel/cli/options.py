@@ -148,7 +148,10 @@ class Reading:
     ignored: Ignored = ()
     """a column to leave out, whatever its name; may be repeated."""
     outcomes: Annotated[Settings, arg(name="outcome", metavar="WORD=MEANING")] = ()
-    """left, right, tie or skip for a word for the winner, as in unclear=skip; may be repeated."""
+    """left, right, tie or skip for a word for the winner, as in unclear=skip; unresolved=skip is
+    for all words that decide nothing; may be repeated."""
+    header: Annotated[Names, arg(name="no-header")] = ()
+    """names of the columns of a file without a header."""
     core: MaybeCount = None
     """keep arms of which each pair has this many decisive votes."""
 

@@ -50,8 +50,8 @@ def fit(
     """Fit a log of votes: who is best, how sure, and what does not fit.
 
     Args:
-      votes: CSV with a header: left, right, winner; or winner, loser; or
-        left, right, left_wins, right_wins, ties. May be gzipped. Or
+      votes: CSV, JSONL, JSON or Parquet with columns left, right, winner; or winner, loser; or
+        left, right, left_wins, right_wins, ties; PGN; or PrefLib. May be gzipped or zipped. Or
         arena: the votes of the Chatbot Arena.
       model: free (pairs apart), strengths: btl, thurstone, or davidson, which reads ties.
       reading: of the log.
@@ -86,6 +86,7 @@ def votes_of(path: Path, reading: Reading) -> Votes:
             **_columns(reading.columns),
             ignore=reading.ignored,
             outcomes=_meanings(reading.outcomes),
+            header=reading.header or None,
         )
     else:
         for option, given in (("column", reading.columns), ("ignore", reading.ignored)):
@@ -95,6 +96,8 @@ def votes_of(path: Path, reading: Reading) -> Votes:
                 )
         if reading.outcomes:
             raise InputError(f"--outcome names a word of a file, and there is no file {_ARENA}.")
+        if reading.header:
+            raise InputError(f"--no-header names columns, and there is no file {_ARENA}.")
         votes = jd.votes.arena()
     return votes if reading.core is None else votes.core(at_least=reading.core)
 

@@ -11,18 +11,26 @@ from jaxduel.display import counted, listed
 from jaxduel.errors import InputError, shorten
 
 SIDES = (("left", "model_a", "a"), ("right", "model_b", "b"))
-"""Names of the columns of the two arms, and words for them in the column `winner`."""
+"""Words for the two arms in the column `winner`; also names of their columns."""
 _COUNTS = ("count", "counts", "cnt", "freq", "frequency", "n", "num", "number", "weight", "games")
 _DRAWS = ("draw", "drawn", "tie", "is_tie")
 ROLES: Mapping[str, tuple[str, ...]] = {
-    "left": SIDES[0],
-    "right": SIDES[1],
-    **{role: (role,) for role in ("winner", "loser", "left_wins", "right_wins")},
-    "ties": ("ties", "draws"),
+    "left": (*SIDES[0], "white", "player1", "player_1", "player_a", "model_1", "generator_1"),
+    "right": (*SIDES[1], "black", "player2", "player_2", "player_b", "model_2", "generator_2"),
+    "winner": ("winner",),
+    "loser": ("loser",),
+    "left_wins": ("left_wins", "winner_model_a", "winner_a", "win1", "wins1"),
+    "right_wins": ("right_wins", "winner_model_b", "winner_b", "win2", "wins2"),
+    "ties": ("ties", "draws", "winner_tie"),
     "count": _COUNTS,
     "draw": _DRAWS,
 }
 """Names, in any case, by which the column of each role is found."""
+_OTHERWISE = {
+    "winner": (("result", "outcome"), ("chosen_model",), ("chosen",)),
+    "loser": (("rejected_model",), ("rejected",)),
+}
+"""Names of a role's column where there is none of the first names."""
 _LAYOUTS = {
     ("left", "right", "winner"): ("count", "draw"),
     ("left", "right", "left_wins", "right_wins"): ("ties",),
@@ -59,6 +67,7 @@ _SAY_OTHERWISE = {
 }
 """Words in the names of columns that say that a row is no vote, or a different vote."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+_PLURAL = ("count", "draw")
 _MOST_WORDS = 3
 _SHOWN = 20
 _DROPPED = 8
@@ -85,12 +94,25 @@ class ReadAs(NamedTuple):
     ignored: tuple[str, ...]
     """Columns that are not used."""
     left_out: Mapping[str, int]
-    """Number of rows left out (`outcomes`), by the word for their winner."""
+    """Number of rows left out, by the word for their winner."""
+    remarks: tuple[str, ...] = ()
+    """Half sentences about the reading of the format and of coded winners."""
 
     def notes(self) -> list[str]:
-        """Counts, draws, columns that are not used and rows left out, in half sentences."""
-        used = [role for role in ("count", "draw") if role in self.columns]
-        notes = [f"{role}s by the column {named(self.columns[role])}" for role in used]
+        """Columns with other names than their roles, columns that are not used and rows left out,
+        in half sentences."""
+        other = {
+            role: name
+            for role, name in self.columns.items()
+            if name.lower() != role or role in _PLURAL
+        }
+        notes = [
+            f"{role}s by the column {named(other.pop(role))}" for role in _PLURAL if role in other
+        ]
+        if other:
+            names = listed([f"{named(name)} as {role}" for role, name in other.items()])
+            notes.insert(0, f"columns read: {names}")
+        notes += self.remarks
         if self.ignored:
             notes.append(f"columns not used: {listed([named(name) for name in self.ignored])}")
         if self.left_out:
@@ -123,8 +145,10 @@ def places_of(
             raise InputError(f"column {named(name)} is given for {role} and to be ignored.")
     taken = dropped | {place for found in candidates.values() for place in found}
     for role in ROLES.keys() - given.keys():
-        if found := [place for place in _places(header, ROLES[role]) if place not in taken]:
-            candidates[role] = found
+        for names in (ROLES[role], *_OTHERWISE.get(role, ())):
+            if found := [place for place in _places(header, names) if place not in taken]:
+                candidates[role] = found
+                break
     roles = _layout(file, header, candidates, given)
     found = {}
     for role in roles:
@@ -173,7 +197,8 @@ def _layout(
     if not fitting:
         raise InputError(
             f"{file} needs columns left, right and winner, or winner and loser, or left, "
-            f"right, left_wins and right_wins, by these names or named{_has(header)}"
+            f"right, left_wins and right_wins, by these names or named (without a header: "
+            f"--no-header left right winner, in Python header=['left', 'right', 'winner']){_has(header)}"
         )
     both = " and as ".join(", ".join(layout) for layout in chosen or fitting)
     if not chosen:

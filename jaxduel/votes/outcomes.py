@@ -7,10 +7,19 @@ from shlex import quote
 from typing import Any, Literal
 
 from jaxduel.errors import InputError, shorten
+from jaxduel.votes.codes import code_of
 from jaxduel.votes.columns import SIDES, named, plain
 from jaxduel.votes.counts import MOST_VOTES
 
-_TIES = ("tie", "both_bad", "bothbad", "draw")
+_TIES = ("tie", "both_bad", "bothbad", "draw", "1/2-1/2", "½-½", "0.5-0.5", "1/2")
+_RESULTS = (("1-0",), ("0-1",))
+UNRESOLVED = "unresolved"
+"""Word that stands for all of `UNDECIDED`, where it is given a meaning."""
+UNDECIDED = (
+    *("", "*", "?", "-", UNRESOLVED, "null", "none", "nan", "na", "n/a", "undecided", "unclear"),
+    *("unknown", "unfinished", "abstain"),
+)
+"""Words for the winner of a row without a decision."""
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 MEANINGS = ("left", "right", "tie", "skip")
 """Meanings that a word for the winner can be given; rows that are skipped are no votes."""
@@ -20,72 +29,149 @@ Outcome = tuple[str, str, int, int, int]
 """Left arm, right arm, votes for the left, votes for the right, ties."""
 
 
-def outcome_of(
-    row: Mapping[str, str], arms: Collection[str], meanings: Mapping[str, str]
-) -> Outcome | None:
-    """The outcome in a row of a file of these arms; None for a row that is left out.
+class Reader:
+    """Outcomes of the rows of a log.
 
     Args:
-      row: the entry of each role.
+      columns: the column of each role.
       arms: all names in the columns of arms.
+      words: all entries of the column `winner`.
       meanings: meanings of words for the winner, also of the words in lower case.
-
-    Raises:
-      ValueError: half a sentence for a row that is wrong.
+      undecided: words for the winner that the file's format leaves out.
     """
-    winner = row.get("winner", "")
-    meaning = meanings.get(winner)
-    if meaning is None and winner not in arms:
-        meaning = meanings.get(winner.lower())
-    if meaning == "skip":
-        return None
-    left, right = (row["winner"], row["loser"]) if "loser" in row else (row["left"], row["right"])
-    if not left or not right:
-        raise ValueError("the name of an arm is missing")
-    if left == right:
-        raise ValueError(f"{named(left)} is compared with itself")
-    if "left_wins" in row:
-        counts = (row["left_wins"], row["right_wins"], row.get("ties", "0"))
-        return (left, right, *map(_count, counts))  # pyright: ignore[reportReturnType]
-    count = _count(row.get("count", "1"))
-    drawn = _flag(row["draw"]) if "draw" in row else None
-    if drawn:
-        return left, right, 0, 0, count
-    side = left
-    if "loser" not in row:
-        side = {"left": left, "right": right, "tie": None}[
-            meaning or _meaning(winner, left, right, arms)
+
+    def __init__(
+        self,
+        columns: Mapping[str, str],
+        arms: Collection[str],
+        words: Collection[str],
+        meanings: Mapping[str, str],
+        undecided: Collection[str] = (),
+    ):
+        self._arms, self._words, self._meanings, self._undecided = arms, words, meanings, undecided
+        self._one_hot = columns.get("left_wins", "").lower().startswith("winner")
+        self._sides = [
+            {*words_of_side, *results, columns.get(side, side).lower()}
+            for words_of_side, results, side in zip(SIDES, _RESULTS, ("left", "right"), strict=True)
         ]
-    if side is None and drawn is False:
-        said = named(row["draw"])
-        raise ValueError(f"the winner, {named(winner)}, is a tie, and the draw, {said}, is none")
-    return left, right, count * (side == left), count * (side == right), count * (side is None)
+        coded = {
+            word
+            for word in words
+            if self._given(word) is None
+            and word.lower() not in UNDECIDED
+            and self._word(word.lower()) is None
+        }
+        self._codes: Mapping[str, str] = {}
+        self._ambiguous = ""
+        if coded and not coded & set(arms):
+            numbered = [columns.get(side, "")[-1:] for side in ("left", "right")] == ["1", "2"]
+            self._codes, self._ambiguous = code_of(coded, numbered)
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What coded winners mean, in half a sentence; none if there are none."""
+        said = ", ".join(f"{named(word)} is {side}" for word, side in sorted(self._codes.items()))
+        return (f"of the winners {said}",) if said else ()
 
-def _meaning(winner: str, left: str, right: str, arms: Collection[str]) -> Meaning:
-    """Meaning of a winner's name, or of a word without a given meaning."""
-    if winner in (left, right):
-        return "left" if winner == left else "right"
-    word = winner.lower()
-    side = "left" if word in SIDES[0] else "right" if word in SIDES[1] else "tie"
-    remark = word.startswith("tie (") and word.endswith(")")  # such as "tie (bothbad)"
-    if side == "tie" and word not in _TIES and not remark:
-        raise ValueError(
+    def unsaid(self) -> list[str]:
+        """Words that were given a meaning, and that no row has."""
+        words = {word.lower() for word in self._words}
+        if words & set(UNDECIDED) - self._meanings.keys():
+            words.add(UNRESOLVED)
+        return sorted({word.lower() for word in self._meanings} - words)
+
+    def outcome_of(self, row: Mapping[str, str]) -> Outcome | None:
+        """The outcome in a row, by the entry of each role; None for a row that is left out.
+
+        Raises:
+          ValueError: half a sentence for a row that is wrong.
+        """
+        winner = row.get("winner", "")
+        meaning = self._given(winner)
+        if meaning == "skip":
+            return None
+        left, right = (
+            (row["winner"], row["loser"]) if "loser" in row else (row["left"], row["right"])
+        )
+        if not left or not right:
+            raise ValueError("the name of an arm is missing")
+        if left == right:
+            raise ValueError(f"{named(left)} is compared with itself")
+        if "left_wins" in row:
+            counts = (row["left_wins"], row["right_wins"], row.get("ties", "0"))
+            won, lost, tied = map(_flag if self._one_hot else _count, counts)
+            if self._one_hot and won + lost + tied != 1:
+                raise ValueError(f"{won + lost + tied} outcomes are marked, and a vote has one")
+            return left, right, int(won), int(lost), int(tied)
+        count = _count(row.get("count", "1"))
+        drawn = _flag(row["draw"]) if "draw" in row else None
+        if drawn:
+            return left, right, 0, 0, count
+        side = left
+        if "loser" not in row:
+            side = {"left": left, "right": right, "tie": None}[
+                meaning or self._meaning(winner, left, right)
+            ]
+        if side is None and drawn is False:
+            said = named(row["draw"])
+            raise ValueError(
+                f"the winner, {named(winner)}, is a tie, and the draw, {said}, is none"
+            )
+        return left, right, count * (side == left), count * (side == right), count * (side is None)
+
+    def _given(self, winner: str) -> str | None:
+        """The meaning that was given to a word for the winner, or that the format gives it."""
+        meaning = self._meanings.get(winner)
+        if meaning is None and winner not in self._arms:
+            meaning = self._meanings.get(winner.lower())
+            if meaning is None and winner.lower() in UNDECIDED:
+                meaning = self._meanings.get(UNRESOLVED)
+            if meaning is None and winner in self._undecided:
+                meaning = "skip"
+        return meaning
+
+    def _word(self, word: str) -> Meaning | None:
+        """The meaning of a word that means the same in all files."""
+        remark = word.startswith("tie (") and word.endswith(")")  # such as "tie (bothbad)"
+        if remark or word in _TIES:
+            return "tie"
+        left, right = (word in side for side in self._sides)
+        return None if left == right else "left" if left else "right"
+
+    def _meaning(self, winner: str, left: str, right: str) -> Meaning:
+        """Meaning of a winner's name, or of a word without a given meaning."""
+        if winner in (left, right):
+            return "left" if winner == left else "right"
+        word = winner.lower()
+        side = self._codes.get(winner) or self._word(word)
+        if side is None:
+            raise ValueError(self._unknown(winner, left, right))
+        named_side = {"left": left, "right": right}.get(side)
+        others = [winner] if winner in self._arms else []
+        others += [arm for arm in (left, right) if arm != named_side and arm.lower() == word]
+        if others:
+            meant = "a tie" if named_side is None else f"the side of {named(named_side)}"
+            raise ValueError(
+                f"the winner, {named(winner)}, may be {meant} or the arm {named(others[0])}: a "
+                "name of the two, or a word that is no arm's, is needed"
+            )
+        return side  # pyright: ignore[reportReturnType]
+
+    def _unknown(self, winner: str, left: str, right: str) -> str:
+        """Half a sentence for a winner without a meaning."""
+        if winner.lower() in UNDECIDED and winner not in self._arms:
+            return (
+                f"the winner, {named(winner)}, is undecided: --outcome {UNRESOLVED}=skip leaves "
+                f"such rows out and counts them (in Python outcomes={{{UNRESOLVED!r}: 'skip'}})"
+            )
+        if self._ambiguous:
+            return f"the winner, {named(winner)}, {self._ambiguous}"
+        return (
             f"the winner, {named(winner)}, is neither {named(left)} nor {named(right)}, left, "
             f"right or tie: --outcome {quote(plain(winner) + '=skip')} leaves such rows out, and "
             "left, right or tie in the place of skip counts them (in Python "
             f"outcomes={{{named(winner)}: 'skip'}})"
         )
-    named_side = {"left": left, "right": right}.get(side)
-    others = [winner] if winner in arms else []
-    others += [arm for arm in (left, right) if arm != named_side and arm.lower() == word]
-    if others:
-        meant = "a tie" if named_side is None else f"the side of {named(named_side)}"
-        raise ValueError(
-            f"the winner, {named(winner)}, may be {meant} or the arm {named(others[0])}: a name "
-            "of the two, or a word that is no arm's, is needed"
-        )
-    return side
 
 
 def _count(text: str) -> int:

@@ -1,37 +1,23 @@
-"""Votes from text files: one a row, or counts; read line by line, each different row kept once."""
+"""Votes from files: one a row, or counts; each different row is kept once."""
 
 from __future__ import annotations
 
-import csv
-import errno
-import gzip
-import io
 import os
-import re
-import stat
-import zlib
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
 from pathlib import Path
-from typing import IO, Any
 
 import numpy as np
 
 from jaxduel.arguments import items_of
 from jaxduel.errors import InputError, shorten, warn_caller
-from jaxduel.files import as_path, why
+from jaxduel.files import as_path
 from jaxduel.votes.columns import NO_TEXT, ReadAs, named, places_of
 from jaxduel.votes.counts import MOST_VOTES, Votes, from_counts, require_arms
-from jaxduel.votes.outcomes import Meaning, Outcome, checked_meanings, outcome_of
-
-_DELIMITERS = (",", ";", "\t")
-_LONGEST_FIELD = 2**24
-"""Most characters of an entry: logs hold conversations in columns that are ignored."""
-_LONGEST_ROW = 2**25
-"""Most characters of a row, in one line or several: a gzipped file may unpack to any number."""
+from jaxduel.votes.lines import Table
+from jaxduel.votes.opening import DEFAULT, opened
+from jaxduel.votes.outcomes import Meaning, Outcome, Reader, checked_meanings
 
 
 def read(
@@ -48,18 +34,29 @@ def read(
     draw: str | None = None,
     ignore: str | Sequence[str] = (),
     outcomes: Mapping[str, Meaning] | None = None,
-    encoding: str = "utf-8-sig",
+    header: Sequence[str] | None = None,
+    encoding: str = DEFAULT,
 ) -> Votes:
-    """Votes from a file with a header, its columns separated by commas, semicolons or tabs.
+    """Votes from a file: a table, JSON, Parquet, games in PGN, or rankings of PrefLib.
+
+    Tables have their columns separated by commas, semicolons, tabs or else spaces. JSON is a record
+    a line (JSONL), or an array of records; tables inside a record, in Parquet too, are columns such
+    as result.choice. Any of them may be gzipped, or alone in a zip archive.
 
     The names of the columns, capitals or not, tell three layouts apart:
 
     - left, right, winner: one vote a row. The arms' columns may also be called model_a and model_b,
-      or a and b. The winner is the name of one of the two, or one of these words for its side, or
-      tie, both_bad or draw, or tie with a remark as in "tie (bothbad)"; names go before words, and
-      a word that may mean another arm is refused;
-    - winner, loser: one vote a row;
-    - left, right, left_wins, right_wins and optionally ties: counts, whose rows add up.
+      a and b, White and Black, player1 and player2, and so on; the winner's result or outcome. The
+      winner is the name of one of the two, or of its column, or 1-0, 0-1, 1/2-1/2, tie, both_bad or
+      draw, or tie with a remark as in "tie (bothbad)"; names go before words, and a word that may
+      mean another arm is refused. Codes such as W, L, D or 1, 2 are read where one alone fits the
+      column;
+    - winner, loser: one vote a row; also chosen, rejected;
+    - left, right, left_wins, right_wins and optionally ties: counts, whose rows add up. So are
+      winner_model_a, winner_model_b, winner_tie, of which one is 1 in each row.
+
+    Of PGN the headers White, Black and Result are read, and games without a result left out; of
+    PrefLib .soc, .soi, .toc, .toi (rankings, as the pairs in each), .wmd and .pwg.
 
     A column count (counts, freq, frequency, n, weight, games, num) says how many votes a row of the
     first two layouts stands for; a column draw (drawn, tie, is_tie) says whether it is a tie: true,
@@ -68,7 +65,7 @@ def read(
     and the unused columns.
 
     Arms are sorted by name, by value if all names are whole numbers. A last line without an end
-    may be half written: it is left out, with a warning. Files may be gzipped.
+    may be half written: it is left out of a table, with a warning.
 
     Args:
       path: the file.
@@ -83,15 +80,17 @@ def read(
       draw: name of the column that says whether a row is a tie.
       ignore: columns that are not used, whatever their names say.
       outcomes: meanings of words for the winner, "left", "right", "tie" or "skip", as in
-        `{"unclear": "skip", "": "skip"}`: rows that are skipped are left out, and counted.
+        `{"error": "skip", "": "tie"}`: rows that are skipped are left out, and counted. The word
+        "unresolved" stands for all that decide nothing: an empty entry, null, *, unclear, ...
+      header: names of the columns of a table that has no header.
       encoding: of the text.
 
     Raises:
       InputError: the file cannot be read, has a row of more than 2^25 characters, holds no votes or
         the votes of one arm, lacks columns or has an unused one that may change what a row means,
         or a line is wrong: an arm against itself, no name, a winner that is neither arm nor a word,
-        or may be either, counts that are not whole numbers of at least 0. The sentence has the
-        line's number.
+        or may be either or is undecided, an arm twice in a ranking, a game without a result, counts
+        that are not whole numbers of at least 0. The sentence has the line's number.
 
     Warns:
       UserWarning: a last line without an end, or an outcome that no row has.
@@ -120,37 +119,19 @@ def read(
         if column is not None
     }
     ignored = (ignore,) if isinstance(ignore, str) else items_of(ignore, "columns to ignore")
-    for column in (*given.values(), *ignored):
+    names = () if header is None else items_of(header, "names of columns")
+    for column in (*given.values(), *ignored, *names):
         if not isinstance(column, str):
             raise InputError(f"a column is given by its name, not {shorten(repr(column))}.")
     meanings = checked_meanings({} if outcomes is None else outcomes)
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise InputError(f"{_file(path)} is not a regular file: a file of votes is needed.")
-        with _opened(path, encoding) as file:
-            found, order, read_as = _outcomes(path, file, given, ignored, meanings, encoding)
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise InputError(f"{_file(path)} is damaged: it cannot be unpacked.") from None
-    except (UnicodeError, LookupError):
-        raise InputError(f"{_file(path)} is no text in {shorten(encoding)}.") from None
-    except OSError as error:
-        raise InputError(f"{_file(path)} cannot be read: {why(error)}.") from None
+    with opened(path, _file(path), encoding, names) as table:
+        found, order, read_as = _outcomes(path, table, given, ignored, meanings, encoding)
     return replace(_counted(path, found, order), read_as=read_as)
-
-
-@contextmanager
-def _opened(path: Path, encoding: str) -> Iterator[IO[str]]:
-    """The file as text. Bytes that are no text become surrogates: they may be in unused columns."""
-    with path.open("rb") as file:
-        zipped = file.read(2) == b"\x1f\x8b"
-        file.seek(0)
-        with gzip.open(file) if zipped else file as content:
-            yield io.TextIOWrapper(content, encoding, "surrogateescape", newline="")
 
 
 def _outcomes(
     path: Path,
-    file: IO[str],
+    table: Table,
     given: Mapping[str, str],
     ignored: Sequence[str],
     meanings: Mapping[str, str],
@@ -158,45 +139,34 @@ def _outcomes(
 ) -> tuple[list[Outcome], np.ndarray, ReadAs]:
     """The outcomes of different rows, (N,) the index of each row's outcome, and how the rows were
     read."""
-    unfinished: list[str] = []
-    size = [0]
-    lines = _whole(file, unfinished, size)
-    first = next(lines, None)
-    if first is None or not first.strip():
-        lacks = "has a blank first line" if first else "is empty"
-        if unfinished:
-            lacks = "has one line without an end, which may be half written"
-        raise InputError(
-            f"{_file(path)} {lacks}: a header such as left,right,winner and votes are needed."
-        )
-    delimiter = max(_DELIMITERS, key=re.sub('"[^"]*"', "", first).count)
-    header = [name.strip() for name in next(csv.reader([first], delimiter=delimiter))]
+    header = table.header
     places = places_of(_file(path), header, given, ignored)
     _require_winner(path, places, meanings)
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    rows, order = _distinct(path, reader, len(header), places, size)
-    if unfinished:
+    rows, order = _distinct(path, table, list(places.values()))
+    if table.unfinished:
         warn_caller(
-            f"the last line of {_file(path)}, {reader.line_num + 2}, has no end and was left out: "
+            f"the last line of {_file(path)}, {table.unfinished}, has no end and was left out: "
             "it may be half written."
         )
     arms = {name.strip() for row in rows for name in row[:2]}  # the first two of every layout
+    columns = {role: header[place] for role, place in places.items()}
+    entries = [dict(zip(places, map(str.strip, row), strict=True)) for row in rows]
+    words = {row.get("winner", "") for row in entries}
+    reader = Reader(columns, arms, words, meanings, table.undecided)
     outcomes: list[Outcome] = []
-    words: set[str] = set()
     skipped: dict[int, str] = {}
-    for number, (row, line) in enumerate(rows.items()):
-        entries = {role: text.strip() for role, text in zip(places, row, strict=True)}
-        words.add(winner := entries.get("winner", ""))
+    for number, (row, place) in enumerate(zip(entries, rows.values(), strict=True)):
         try:
-            said = outcome_of(entries, arms, meanings)
+            said = reader.outcome_of(row)
         except ValueError as error:
-            raise InputError(f"{_file(path)}, line {line}: {error}.") from None
+            raise InputError(f"{_file(path)}, {table.unit} {place}: {error}.") from None
         if said is None:
-            skipped[number] = winner
+            skipped[number] = row.get("winner", "")
         elif any(map(NO_TEXT.search, said[:2])):
             raise InputError(
-                f"{_file(path)}, line {line}: a name is no text in {shorten(encoding)}, or "
-                "has control characters: save the file as UTF-8."
+                f"{_file(path)}, {table.unit} {place}: a name is no text in {shorten(encoding)}, "
+                "or has control characters: save the file as UTF-8, or in Python give its "
+                "encoding, such as encoding='cp1252'."
             )
         else:
             outcomes.append(said)
@@ -204,46 +174,36 @@ def _outcomes(
     if skipped:
         left_out, order = _without(skipped, order)
     if not outcomes:
-        lacks = "its header is the only whole line"
+        lacks = table.nothing
         if skipped:
             lacks = f"all its rows, {sum(left_out.values()):,}, are left out"
         raise InputError(f"{_file(path)} holds no votes: {lacks}.")
-    for word in sorted({word.lower() for word in meanings} - {word.lower() for word in words}):
+    for word in reader.unsaid():
         warn_caller(f"no row of {_file(path)} has the winner {named(word)}.")
     unused = [name for place, name in enumerate(header) if place not in places.values()]
-    columns = {role: header[place] for role, place in places.items()}
-    return outcomes, order, ReadAs(columns, tuple(unused), left_out)
+    remarks = (*table.remarks, *reader.remarks)
+    return outcomes, order, ReadAs(columns, tuple(unused), left_out, remarks)
 
 
 def _distinct(
-    path: Path, reader: Any, width: int, places: Mapping[str, int], size: list[int]
+    path: Path, table: Table, wanted: list[int]
 ) -> tuple[dict[tuple[str, ...], int], np.ndarray]:
-    """The line of each different row (used columns only), and (N,) the index of each row among
-    these. `size` counts the characters of a row."""
-    take: Any = itemgetter(*places.values())  # of a row a tuple: layouts have 2 columns or more
+    """The place of each different row (wanted columns only), and (N,) the index of each row among
+    these."""
     rows: dict[tuple[str, ...], int] = {}
     numbers: list[int] = []
     order = array("i")
-    limit, whole = csv.field_size_limit(_LONGEST_FIELD), 1
     try:
-        for row in _rows(reader, width, take):
+        for row in table.rows(wanted):
             number = rows.get(row)  # one look-up: millions of rows, few of them different
             if number is None:
                 number = rows[row] = len(rows)
-                numbers.append(reader.line_num + 1)
+                numbers.append(table.place)
             order.append(number)
-            whole = reader.line_num + 1
-            size[0] = 0
+    except (InputError, UnicodeError):
+        raise
     except ValueError as error:
-        raise InputError(f"{_file(path)}, line {reader.line_num + 1}: {error}.") from None
-    except csv.Error as error:
-        if "end of data" in str(error):
-            raise InputError(
-                f"{_file(path)} has a quote after line {whole} and none that ends it."
-            ) from None
-        raise InputError(f"{_file(path)}, line {reader.line_num + 1}: {error}.") from None
-    finally:
-        csv.field_size_limit(limit)
+        raise InputError(f"{_file(path)}, {table.unit} {table.place}: {error}.") from None
     return dict(zip(rows, numbers, strict=True)), np.frombuffer(order, np.int32)
 
 
@@ -266,30 +226,6 @@ def _without(skipped: Mapping[int, str], order: np.ndarray) -> tuple[dict[str, i
     kept = np.ones(len(counts), bool)
     kept[list(skipped)] = False
     return left_out, (np.cumsum(kept, dtype=np.int32) - 1)[order[kept[order]]]
-
-
-def _whole(file: IO[str], unfinished: list[str], size: list[int]) -> Iterator[str]:
-    """The lines of a file; a last line without an end goes to `unfinished` instead. `size` counts
-    the characters of a row."""
-    while line := file.readline(_LONGEST_ROW):
-        size[0] += len(line)
-        if size[0] >= _LONGEST_ROW:
-            raise OSError(errno.EFBIG, f"a row has more than {_LONGEST_ROW:,} characters")
-        if not line.endswith(("\n", "\r")):
-            unfinished.append(line)
-            return
-        yield line
-
-
-def _rows(
-    reader: Iterator[list[str]], width: int, take: Callable[[list[str]], tuple[str, ...]]
-) -> Iterator[tuple[str, ...]]:
-    """The wanted columns of each row that is not blank."""
-    for row in reader:
-        if len(row) == width:
-            yield take(row)
-        elif any(text.strip() for text in row):
-            raise ValueError(f"{len(row)} entries, but the header has {width}")
 
 
 def _counted(path: Path, outcomes: Sequence[Outcome], order: np.ndarray) -> Votes:

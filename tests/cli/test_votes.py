@@ -122,9 +122,8 @@ def test_the_first_line_says_how_a_log_was_read(command, capsys, tmp_path):
     assert "has the column 'valid', which may change what a row means" in errors
     code, text, errors = outcome(capsys, command, log, *small, "--ignore", "valid")
     assert (code, text) == (2, "")
-    assert "line 4: the winner, '', is neither" in errors
-    assert "--outcome =skip leaves" in errors
-    options = ("--ignore", "VALID", "--outcome", "=skip")
+    assert "line 4: the winner, '', is undecided: --outcome unresolved=skip leaves" in errors
+    options = ("--ignore", "VALID", "--outcome", "unresolved=skip")
     code, text, errors = outcome(capsys, command, log, *small, *options)
     assert code == 0
     first = (errors if command == "next" else text).splitlines()[0]
@@ -138,6 +137,26 @@ def test_the_first_line_says_how_a_log_was_read(command, capsys, tmp_path):
         code, text, errors = outcome(capsys, command, log, *small, *options, "--out", path)
         assert (code, errors) == (0, "")
         assert text.splitlines() == [first, f"written: {path}"]
+
+
+def test_columns_are_said_and_named_where_there_is_no_header(capsys, tmp_path):
+    log = tmp_path / "games.csv"
+    log.write_text("White,Black,Result,Round\nada,bob,1-0,1\nbob,ada,1/2-1/2,2\n")
+    code, text, errors = outcome(capsys, "fit", log)
+    assert (code, errors) == (0, "")
+    assert text.splitlines()[0] == (
+        "games.csv: 2 arms, 2 votes, 1 of them ties; model btl; columns read: 'White' as left, "
+        "'Black' as right, 'Result' as winner; columns not used: 'Round'"
+    )
+    log.write_text("ada,bob,1-0,1\nbob,ada,1/2-1/2,2\n")
+    code, text, errors = outcome(capsys, "fit", log)
+    assert code == 2
+    assert "without a header: --no-header left right winner" in errors
+    code, text, errors = outcome(capsys, "fit", log, "--no-header", "left", "right", "winner", "x")
+    assert (code, errors) == (0, "")
+    assert text.startswith(
+        "games.csv: 2 arms, 2 votes, 1 of them ties; model btl; columns not used: 'x'\n"
+    )
 
 
 def test_roles_of_counts_and_draws_by_name(capsys, tmp_path):

@@ -160,8 +160,9 @@ def test_harmless_columns_are_named_and_many_shortened(tmp_path):
     votes = read(tmp_path, text)
     assert votes.read_as.ignored == names
     assert votes.notes == [
+        "columns read: 'model_a' as left, 'model_b' as right",
         "columns not used: 'question_id', 'judge', 'conversation_a', 'conversation_b', 'turn', "
-        "'language', 'tstamp', 'openai_moderation' and 4 more"
+        "'language', 'tstamp', 'openai_moderation' and 4 more",
     ]
     assert read(tmp_path, "winner,loser\nada,bob\n").notes == []
     assert jd.votes.from_counts([[0, 1], [0, 0]]).notes == []

@@ -25,11 +25,16 @@ def test_ties(word, tmp_path):
 
 
 def test_undecided_rows_are_refused_or_left_out(tmp_path):
-    with pytest.raises(InputError, match=r"line 4: the winner, '', .*: --outcome =skip leaves"):
+    with pytest.raises(
+        InputError, match=r"line 4: the winner, '', .*: --outcome unresolved=skip leaves"
+    ):
         read(tmp_path, OPEN)
-    with pytest.raises(InputError, match=r"'Unclear', .* --outcome Unclear=skip .*'Unclear': 'ski"):
+    with pytest.raises(InputError, match=r"line 5: the winner, 'Unclear', is undecided: "):
         read(tmp_path, OPEN, outcomes={"": "skip"})
-    votes = read(tmp_path, OPEN, outcomes={"": "skip", "unclear": "skip"})
+    votes = read(tmp_path, OPEN, outcomes={"unresolved": "skip"})
+    given = read(tmp_path, OPEN, outcomes={"": "skip", "unclear": "skip"})
+    assert given.notes == votes.notes
+    assert read(tmp_path, OPEN, outcomes={"": "tie", "unresolved": "skip"}).num_ties == 2
     assert (votes.num_votes, votes.num_ties) == (3, 1)
     assert votes.wins.tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
     assert votes.history.tolist() == [[0, 1, 1], [1, 2, 0], [2, 1, -1]]

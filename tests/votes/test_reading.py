@@ -10,7 +10,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.errors import InputError
-from jaxduel.votes import reading
+from jaxduel.votes import lines
 
 GUIDE = Path(__file__).parents[2] / "notebooks" / "guide"
 VOTES = "left,right,winner\nada,bob,ada\nbob,ada,ada\nbob,cyd,cyd\nada,cyd,tie\n"
@@ -120,7 +120,7 @@ def test_another_encoding(tmp_path):
         jd.votes.read(path)
     wide = written(tmp_path, VOTES.encode("utf-16"))
     assert jd.votes.read(wide, encoding="utf-16").wins.tolist() == WINS
-    with pytest.raises(InputError, match=r"'\\udcff\\udcfel\\x00.*': save the file as UTF-8 text"):
+    with pytest.raises(InputError, match=r"is text in UTF-16: .* \(in Python encoding='utf-16'\)"):
         jd.votes.read(wide)
 
 
@@ -168,11 +168,11 @@ WRONG = {
     "blank": (f"\n{VOTES}", "has a blank first line: a header"),
     "no votes": (HEAD, "holds no votes: its header is the only whole line"),
     "no header": ("ada,bob,ada\n", "needs columns left, right and winner, .* it has 'ada', 'bob'"),
-    "columns": ("left,right,result\nada,bob,ada\n", "needs columns .* has 'left', 'right', 'res"),
+    "columns": ("left,right,verdict\nada,bob,ada\n", "needs columns .* has 'left', 'right', 've"),
     "twice": ("left,a,right,winner\nx,y,z,x\n", "several columns for left, 'left' and 'a'"),
     "itself": (f"{HEAD}ada,bob,ada\n\nbob,bob,bob\n", "line 4: 'bob' is compared with itself"),
     "neither": (f"{HEAD}ada,bob,cyd\n", "line 2: the winner, 'cyd', is neither 'ada' nor 'bob'"),
-    "no winner": (f"{HEAD}ada,bob,\n", "line 2: the winner, '', is neither"),
+    "no winner": (f"{HEAD}ada,bob,\n", "line 2: the winner, '', is undecided: --outcome unres"),
     "no name": (f"{HEAD}ada,bob,ada\nada, ,ada\n", "line 3: the name of an arm is missing"),
     "short": (f"{HEAD}ada,bob,ada\nada,bob\n", "line 3: 2 entries, but the header has 3"),
     "long": (f"{HEAD}ada,bob,ada,x\n", "line 2: 4 entries, but the header has 3"),
@@ -189,8 +189,9 @@ WRONG = {
     "damaged": (gzip.compress(VOTES.encode())[:-12], "is damaged"),
     "delete": (f"{HEAD}ada,b\x7fob,ada\n", "line 2: a name .* has control characters"),
     "escape": (f"{HEAD}ada,b\x9bob,ada\n", "line 2: a name .* has control characters"),
-    "workbook": (b"PK\x03\x04\x1b[2J\n", r"it has 'PK\\x03\\x04\\x1b\[2J': save the file as UTF-8"),
-    "binary": (b"\xff\xfe\x00\x81" * 9 + b"\n", "needs columns"),
+    "half an archive": (b"PK\x03\x04\x1b[2J\n", "is damaged: it cannot be unpacked"),
+    "UTF-16": (b"\xff\xfe\x00\x81" * 9 + b"\n", "is text in UTF-16: save it as UTF-8"),
+    "binary": (b"\xff\x1b[2J\x81\n", r"it has '\\udcff\\x1b\[2J\\udc81': save the file as UTF-8"),
 }
 
 
@@ -209,7 +210,7 @@ def test_bad_files_get_a_sentence(text, message, tmp_path):
     ids=["header", "line", "quoted lines", "many entries"],
 )  # fmt: skip
 def test_rows_have_a_limit(tmp_path, monkeypatch, text, zipped):
-    monkeypatch.setattr(reading, "_LONGEST_ROW", 200)
+    monkeypatch.setattr(lines, "LONGEST_ROW", 200)
     pack = gzip.compress if zipped else bytes
     with pytest.raises(InputError, match=r"cannot be read: a row has more than 200 characters\.$"):
         jd.votes.read(written(tmp_path, pack(text.encode())))
