@@ -67,7 +67,7 @@ def listed(things: Sequence[Any]) -> str:
     return ", ".join(map(str, things[:_MOST_LISTED])) + more
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: float, one: str, many: str = "") -> str:
     """A number of things: `1 cell`, or `2 cells`; `many` is their plural if it has no s alone."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 

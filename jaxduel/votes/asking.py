@@ -68,7 +68,7 @@ def next_pairs(votes: Votes, policy: Any, num: int = 20, seed: int = 0) -> list[
         raise InputError(
             f"the policy has {policy.num_arms} arms, and {votes.name} has {votes.num_arms}."
         )
-    root, known = root_key(seed), votes.num_votes
+    root, known = root_key(seed), int(votes.num_votes)
     arms = np.random.default_rng([int(seed), known]).permutation(votes.num_arms)
     wins = checked_start(policy, votes.wins[np.ix_(arms, arms)])
     key = fold_in(root, known)

@@ -24,6 +24,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "ties": ("ties", "draws", "winner_tie"),
     "count": _COUNTS,
     "draw": _DRAWS,
+    "preference": ("preference",),
 }
 """Names, in any case, by which the column of each role is found."""
 _OTHERWISE = {
@@ -35,6 +36,7 @@ _LAYOUTS = {
     ("left", "right", "winner"): ("count", "draw"),
     ("left", "right", "left_wins", "right_wins"): ("ties",),
     ("winner", "loser"): ("count", "draw"),
+    ("left", "right", "preference"): ("count",),
 }
 """Roles that a layout needs, and its optional roles."""
 _SAY_HOW_MANY = {
@@ -197,8 +199,9 @@ def _layout(
     if not fitting:
         raise InputError(
             f"{file} needs columns left, right and winner, or winner and loser, or left, "
-            f"right, left_wins and right_wins, by these names or named (without a header: "
-            f"--no-header left right winner, in Python header=['left', 'right', 'winner']){_has(header)}"
+            f"right, left_wins and right_wins, or left, right and preference, by these names or "
+            "named (without a header: --no-header left right winner, in Python header=['left', "
+            f"'right', 'winner']){_has(header)}"
         )
     both = " and as ".join(", ".join(layout) for layout in chosen or fitting)
     if not chosen:

@@ -36,9 +36,9 @@ class Votes:
 
     arms: tuple[str, ...]
     """The arms' names, K of them."""
-    wins: np.ndarray  # (K, K) int64
+    wins: np.ndarray  # (K, K) int64; float64 if there are fractions of votes
     """`wins[i, j]` is the number of votes for arm i over arm j."""
-    ties: np.ndarray  # (K, K) int64, symmetric
+    ties: np.ndarray  # (K, K), symmetric, as wins
     """`ties[i, j]` is the number of ties between arms i and j."""
     name: str = "votes"
     """The file's name, for messages and reports."""
@@ -59,14 +59,19 @@ class Votes:
         return self.wins + self.wins.T
 
     @property
-    def num_ties(self) -> int:
-        """Number of ties."""
-        return int(self.ties.sum()) // 2
+    def whole(self) -> bool:
+        """Whether all counts are whole numbers; only btl and davidson take fractions of votes."""
+        return self.wins.dtype.kind == "i" and self.ties.dtype.kind == "i"
 
     @property
-    def num_votes(self) -> int:
-        """Number of votes, ties included."""
-        return int(self.wins.sum()) + self.num_ties
+    def num_ties(self) -> float:
+        """Number of ties; an `int` if it is whole."""
+        return _number(self.ties.sum() / 2)
+
+    @property
+    def num_votes(self) -> float:
+        """Number of votes, ties included; an `int` if it is whole."""
+        return _number(self.wins.sum() + self.ties.sum() / 2)
 
     @property
     def notes(self) -> list[str]:
@@ -145,8 +150,9 @@ def from_counts(
     """Votes from counts, validated.
 
     Args:
-      wins: (K, K) whole numbers; wins[i, j] is the number of votes for arm i over arm j.
-      ties: (K, K) whole numbers, symmetric: a tie of i and j counts in both places; none if None.
+      wins: (K, K) numbers; wins[i, j] is the number of votes for arm i over arm j, which may be
+        fractions for the models btl and davidson.
+      ties: (K, K) numbers, symmetric: a tie of i and j counts in both places; none if None.
       arms: K names, all different; "0" to "K - 1" if None.
       name: name of the votes in messages and reports.
 
@@ -181,12 +187,18 @@ def from_counts(
     return Votes(names, won, tied, name)
 
 
-def require_votes(votes: Any, where: str) -> None:
-    """Raises InputError for anything but `Votes`, such as the path of a log."""
+def require_votes(votes: Any, where: str, *, whole: bool = True) -> None:
+    """Raises InputError for anything but `Votes`, such as the path of a log, and for fractions of
+    votes unless `whole` is False."""
     if not isinstance(votes, Votes):
         raise InputError(
             f"{where}: the votes must be such as jaxduel.votes.read or from_counts return, not of "
             f"type {type(votes).__name__}."
+        )
+    if whole and not votes.whole:
+        raise InputError(
+            f"{where}: {votes.name} has fractions of votes, which only the models btl and davidson "
+            "take."
         )
 
 
@@ -204,10 +216,8 @@ def _counts(what: str, counts: ArrayLike) -> np.ndarray:
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
         raise InputError(f"{what} have shape {array.shape}: a square matrix (K, K) is needed.")
     require_arms(len(array), f"{what} have")
-    if array.dtype.kind not in "iuf" or not (
-        np.isfinite(array).all() and (array == np.floor(array)).all()
-    ):
-        raise InputError(f"{what} must be whole numbers.")
+    if array.dtype.kind not in "iuf" or not np.isfinite(array).all():
+        raise InputError(f"{what} must be numbers.")
     outside = (array < 0) | (array > MOST_VOTES)
     if outside.any():
         i, j = np.argwhere(outside)[0]
@@ -215,9 +225,15 @@ def _counts(what: str, counts: ArrayLike) -> np.ndarray:
     if np.diagonal(array).any():
         arm = int(np.flatnonzero(np.diagonal(array))[0])
         raise InputError(f"{what}[{arm}, {arm}] is not 0: an arm is not compared with itself.")
-    frozen = array.astype(np.int64)
+    frozen = array.astype(np.int64 if (array == np.floor(array)).all() else np.float64)
     frozen.flags.writeable = False
     return frozen
+
+
+def _number(total: float) -> float:
+    """A sum of counts; of fractions, without what rounding added."""
+    total = round(float(total), 9)
+    return int(total) if total.is_integer() else total
 
 
 def arena(both_bad: bool = True) -> Votes:

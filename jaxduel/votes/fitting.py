@@ -243,9 +243,9 @@ class Fit:
         wins, ties = self.votes.wins, self.votes.ties
         columns: dict[str, Any] = {
             "arm": self.votes.arms,
-            "votes": (self.votes.decisive + ties).sum(axis=1),
-            "wins": wins.sum(axis=1),
-            "ties": ties.sum(axis=1),
+            "votes": (self.votes.decisive + ties).sum(axis=1).round(9),
+            "wins": wins.sum(axis=1).round(9),
+            "ties": ties.sum(axis=1).round(9),
             "copeland": self.problem.copeland_scores,
             "borda": self.problem.borda_scores,
         }
@@ -309,7 +309,7 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
       ['0', 2]
     """
     require_known("model", model, MODELS)
-    require_votes(votes, "fit")
+    require_votes(votes, "fit", whole=model not in ("btl", "davidson"))
     require_number(
         prior_std, lambda x: (x >= 1e-6) & (x <= 1e6), "prior_std must be from 1e-6 to 1e6"
     )

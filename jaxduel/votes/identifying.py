@@ -33,7 +33,7 @@ from jaxduel.simulation.devices import Device
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.simulation.run import Prepared, prepare, run_collecting
 from jaxduel.votes.collecting import FoundCollector
-from jaxduel.votes.counts import Votes, from_counts
+from jaxduel.votes.counts import Votes, from_counts, require_votes
 from jaxduel.votes.found import Found, truth_of
 from jaxduel.votes.recommending import RULES
 from jaxduel.votes.stopping import STOPS, no_answer, poll_of
@@ -298,6 +298,7 @@ def _prepared(
 def _counts(start: Votes | ArrayLike, num_arms: int) -> np.ndarray:
     """The wins of `start`, (K, K) int32."""
     votes = start if isinstance(start, Votes) else from_counts(start, name="start")
+    require_votes(votes, "start")
     if votes.num_arms != num_arms:
         raise InputError(f"start has votes of {votes.num_arms} arms, and there are {num_arms}.")
     if votes.wins.sum() >= MAX_HORIZON:

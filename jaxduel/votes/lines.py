@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import IO, Any, Protocol
 
 LONGEST_ROW = 2**25
@@ -13,23 +13,43 @@ LONGEST_ROW = 2**25
 class Table(Protocol):
     """Rows of a file with named columns, for `jaxduel.votes.reading`."""
 
-    header: list[str]
-    """Names of the columns."""
-    unit: str
-    """Word for the place of a row, such as line."""
-    place: int
-    """Place of the row read last, or of the row that is wrong."""
-    unfinished: int
-    """Number of the last line if it was left out, as it may be half written, or 0; known after the
-    rows."""
-    nothing: str
-    """Half a sentence about a table without rows."""
-    undecided: tuple[str, ...]
-    """Words for the winner of rows that the format itself says are no votes."""
-    remarks: tuple[str, ...]
-    """Half sentences about the reading of the format."""
+    @property
+    def header(self) -> list[str]:
+        """Names of the columns."""
+        ...
 
-    def rows(self, wanted: list[int]) -> Iterator[tuple[str, ...]]:
+    @property
+    def unit(self) -> str:
+        """Word for the place of a row, such as line."""
+        ...
+
+    @property
+    def place(self) -> int:
+        """Place of the row read last, or of the row that is wrong."""
+        ...
+
+    @property
+    def unfinished(self) -> int:
+        """Number of the last line if it was left out, as it may be half written, or 0; known after
+        the rows."""
+        ...
+
+    @property
+    def nothing(self) -> str:
+        """Half a sentence about a table without rows."""
+        ...
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """Words for the winner of rows that the format itself says are no votes."""
+        ...
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Half sentences about the reading of the format; known after the rows."""
+        ...
+
+    def rows(self, wanted: Sequence[int]) -> Iterator[tuple[str, ...]]:
         """The wanted columns of each row; half a sentence in a ValueError for a wrong row."""
         ...
 

@@ -156,6 +156,8 @@ class Misfit:
         ]
 
     def _deviance(self) -> str:
+        if not self.votes.whole:
+            return "not tested, as there are fractions of votes"
         if self.degrees_of_freedom == 0:
             return "no pair more than the model needs, nothing to test"
         fits = self.p_value >= _THRESHOLD
@@ -197,7 +199,7 @@ def misfit_of(votes: Votes, model: str, in_favour: np.ndarray) -> Misfit:
     deviance = 2 * (free - log_likelihood(tested, fitted, wins, ties))
     num_pairs = int((np.triu(compared) > 0).sum())
     parameters = votes.num_arms - len(votes.groups(ties=with_ties)) + with_ties
-    freedom = (1 + with_ties) * num_pairs - parameters
+    freedom = ((1 + with_ties) * num_pairs - parameters) * votes.whole
     expected = variance = 0.0
     if freedom:
         law = tested, fitted.mode, fitted.log_nu, compared, freedom
@@ -221,6 +223,7 @@ def _expected_cycles(decisive: np.ndarray, p: np.ndarray) -> float:
     """Mean number of triples that are cyclic in the majorities of independent votes."""
     from scipy.stats import binom
 
+    decisive = np.rint(decisive)
     q = np.where(decisive > 0, binom.sf(decisive // 2, decisive, p), 0.0)
     return float(((q @ q) * q.T).sum()) / 3
 

@@ -10,6 +10,7 @@ from jaxduel.errors import InputError, shorten
 from jaxduel.votes.codes import code_of
 from jaxduel.votes.columns import SIDES, named, plain
 from jaxduel.votes.counts import MOST_VOTES
+from jaxduel.votes.preferences import ends_of
 
 _TIES = ("tie", "both_bad", "bothbad", "draw", "1/2-1/2", "½-½", "0.5-0.5", "1/2")
 _RESULTS = (("1-0",), ("0-1",))
@@ -25,8 +26,8 @@ MEANINGS = ("left", "right", "tie", "skip")
 """Meanings that a word for the winner can be given; rows that are skipped are no votes."""
 Meaning = Literal["left", "right", "tie", "skip"]
 
-Outcome = tuple[str, str, int, int, int]
-"""Left arm, right arm, votes for the left, votes for the right, ties."""
+Outcome = tuple[str, str, float, float, float]
+"""Left arm, right arm, votes for the left, votes for the right, ties; fractions, too."""
 
 
 class Reader:
@@ -35,7 +36,7 @@ class Reader:
     Args:
       columns: the column of each role.
       arms: all names in the columns of arms.
-      words: all entries of the column `winner`.
+      words: all entries of the column `winner`, or `preference`.
       meanings: meanings of words for the winner, also of the words in lower case.
       undecided: words for the winner that the file's format leaves out.
     """
@@ -49,11 +50,18 @@ class Reader:
         undecided: Collection[str] = (),
     ):
         self._arms, self._words, self._meanings, self._undecided = arms, words, meanings, undecided
+        self._codes: Mapping[str, str] = {}
+        self._ambiguous = ""
         self._one_hot = columns.get("left_wins", "").lower().startswith("winner")
         self._sides = [
             {*words_of_side, *results, columns.get(side, side).lower()}
             for words_of_side, results, side in zip(SIDES, _RESULTS, ("left", "right"), strict=True)
         ]
+        self._ends = None
+        if "preference" in columns:
+            decided = [word for word in words if self._given(word) != "skip"]
+            self._ends = ends_of(decided, meanings)
+            return
         coded = {
             word
             for word in words
@@ -61,21 +69,24 @@ class Reader:
             and word.lower() not in UNDECIDED
             and self._word(word.lower()) is None
         }
-        self._codes: Mapping[str, str] = {}
-        self._ambiguous = ""
         if coded and not coded & set(arms):
             numbered = [columns.get(side, "")[-1:] for side in ("left", "right")] == ["1", "2"]
             self._codes, self._ambiguous = code_of(coded, numbered)
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What coded winners mean, in half a sentence; none if there are none."""
+        """What coded winners and ends of preferences mean, in half a sentence; none if there are
+        none."""
+        if self._ends:
+            return (f"of the preferences {self._ends.left:g} is left, {self._ends.right:g} right",)
         said = ", ".join(f"{named(word)} is {side}" for word, side in sorted(self._codes.items()))
         return (f"of the winners {said}",) if said else ()
 
     def unsaid(self) -> list[str]:
         """Words that were given a meaning, and that no row has."""
         words = {word.lower() for word in self._words}
+        if self._ends:
+            words |= {word for word, side in self._meanings.items() if side in ("left", "right")}
         if words & set(UNDECIDED) - self._meanings.keys():
             words.add(UNRESOLVED)
         return sorted({word.lower() for word in self._meanings} - words)
@@ -86,7 +97,7 @@ class Reader:
         Raises:
           ValueError: half a sentence for a row that is wrong.
         """
-        winner = row.get("winner", "")
+        winner = row.get("winner", row.get("preference", ""))
         meaning = self._given(winner)
         if meaning == "skip":
             return None
@@ -103,7 +114,10 @@ class Reader:
             if self._one_hot and won + lost + tied != 1:
                 raise ValueError(f"{won + lost + tied} outcomes are marked, and a vote has one")
             return left, right, int(won), int(lost), int(tied)
-        count = _count(row.get("count", "1"))
+        count = _count(row.get("count", "1"), fractions=True)
+        if "preference" in row:
+            share = self._share(winner)
+            return left, right, count * (1 - share), count * share, 0
         drawn = _flag(row["draw"]) if "draw" in row else None
         if drawn:
             return left, right, 0, 0, count
@@ -157,11 +171,24 @@ class Reader:
             )
         return side  # pyright: ignore[reportReturnType]
 
+    def _share(self, preference: str) -> float:
+        """The right arm's share of a vote."""
+        if preference.lower() in UNDECIDED:
+            raise ValueError(self._unknown(preference, "", ""))
+        if self._ends is None:
+            raise ValueError(
+                f"the preference, {named(preference)}, may be for either side, as all are from 0 "
+                "to 1: say --outcome 1=left --outcome 0=right, or --outcome 0=left --outcome "
+                "1=right (in Python outcomes={'1': 'left', '0': 'right'})"
+            )
+        return self._ends.share(preference)
+
     def _unknown(self, winner: str, left: str, right: str) -> str:
         """Half a sentence for a winner without a meaning."""
         if winner.lower() in UNDECIDED and winner not in self._arms:
             return (
-                f"the winner, {named(winner)}, is undecided: --outcome {UNRESOLVED}=skip leaves "
+                f"the {'winner' if self._ends is None else 'preference'}, {named(winner)}, is "
+                f"undecided: --outcome {UNRESOLVED}=skip leaves "
                 f"such rows out and counts them (in Python outcomes={{{UNRESOLVED!r}: 'skip'}})"
             )
         if self._ambiguous:
@@ -174,14 +201,15 @@ class Reader:
         )
 
 
-def _count(text: str) -> int:
+def _count(text: str, fractions: bool = False) -> float:
     try:
         number = -1.0 if "_" in text else float(text)  # Python's digits may have underscores
     except ValueError:
         number = -1.0
-    if not (number.is_integer() and 0 <= number <= MOST_VOTES):
-        raise ValueError(f"{named(text)} is no count: a whole number from 0 to 2^31 - 1 is needed")
-    return int(number)
+    if not ((fractions or number.is_integer()) and 0 <= number <= MOST_VOTES):
+        what = "number" if fractions else "whole number"
+        raise ValueError(f"{named(text)} is no count: a {what} from 0 to 2^31 - 1 is needed")
+    return int(number) if number.is_integer() else number
 
 
 def _flag(text: str) -> bool:

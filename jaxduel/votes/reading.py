@@ -18,6 +18,7 @@ from jaxduel.votes.counts import MOST_VOTES, Votes, from_counts, require_arms
 from jaxduel.votes.lines import Table
 from jaxduel.votes.opening import DEFAULT, opened
 from jaxduel.votes.outcomes import Meaning, Outcome, Reader, checked_meanings
+from jaxduel.votes.preferences import number_of
 
 
 def read(
@@ -32,6 +33,7 @@ def read(
     ties: str | None = None,
     count: str | None = None,
     draw: str | None = None,
+    preference: str | None = None,
     ignore: str | Sequence[str] = (),
     outcomes: Mapping[str, Meaning] | None = None,
     header: Sequence[str] | None = None,
@@ -53,16 +55,18 @@ def read(
       column;
     - winner, loser: one vote a row; also chosen, rejected;
     - left, right, left_wins, right_wins and optionally ties: counts, whose rows add up. So are
-      winner_model_a, winner_model_b, winner_tie, of which one is 1 in each row.
+      winner_model_a, winner_model_b, winner_tie, of which one is 1 in each row;
+    - left, right, preference: shares of a vote. 1 is a vote for the left arm and 2 for the right;
+      numbers between give to both. `outcomes` has other ends, as `{"0": "left", "1": "right"}`.
 
     Of PGN the headers White, Black and Result are read, and games without a result left out; of
     PrefLib .soc, .soi, .toc, .toi (rankings, as the pairs in each), .wmd and .pwg.
 
-    A column count (counts, freq, frequency, n, weight, games, num) says how many votes a row of the
-    first two layouts stands for; a column draw (drawn, tie, is_tie) says whether it is a tie: true,
-    yes or 1, or else false, no or 0. An unused column whose name says that it changes what a row
-    means, such as valid or swapped, is refused unless it is ignored; `Votes.read_as` has the used
-    and the unused columns.
+    A column count (counts, freq, frequency, n, weight, games, num) says how many votes a row
+    stands for, fractions for the models btl and davidson; a column draw (drawn, tie, is_tie) says
+    whether it is a tie: true, yes or 1, or else false, no or 0. An unused column whose name says
+    that it changes what a row means, such as valid or swapped, is refused unless it is ignored;
+    `Votes.read_as` has the used and the unused columns.
 
     Arms are sorted by name, by value if all names are whole numbers. A last line without an end
     may be half written: it is left out of a table, with a warning.
@@ -78,6 +82,7 @@ def read(
       ties: name of the column of ties.
       count: name of the column of how many votes a row stands for.
       draw: name of the column that says whether a row is a tie.
+      preference: name of the column of numbers between two ends.
       ignore: columns that are not used, whatever their names say.
       outcomes: meanings of words for the winner, "left", "right", "tie" or "skip", as in
         `{"error": "skip", "": "tie"}`: rows that are skipped are left out, and counted. The word
@@ -90,7 +95,8 @@ def read(
         the votes of one arm, lacks columns or has an unused one that may change what a row means,
         or a line is wrong: an arm against itself, no name, a winner that is neither arm nor a word,
         or may be either or is undecided, an arm twice in a ranking, a game without a result, counts
-        that are not whole numbers of at least 0. The sentence has the line's number.
+        that are not numbers of at least 0, a preference outside its ends. The sentence has the
+        line's number.
 
     Warns:
       UserWarning: a last line without an end, or an outcome that no row has.
@@ -114,7 +120,7 @@ def read(
         for role, column in (
             *(("left", left), ("right", right), ("winner", winner), ("loser", loser)),
             *(("left_wins", left_wins), ("right_wins", right_wins), ("ties", ties)),
-            *(("count", count), ("draw", draw)),
+            *(("count", count), ("draw", draw), ("preference", preference)),
         )
         if column is not None
     }
@@ -151,7 +157,12 @@ def _outcomes(
     arms = {name.strip() for row in rows for name in row[:2]}  # the first two of every layout
     columns = {role: header[place] for role, place in places.items()}
     entries = [dict(zip(places, map(str.strip, row), strict=True)) for row in rows]
-    words = {row.get("winner", "") for row in entries}
+    if "preference" in places and all(number_of(row["preference"]) is None for row in entries):
+        columns["winner"] = columns.pop("preference")  # words for it, not numbers
+        entries = [{**row, "winner": row["preference"]} for row in entries]
+        entries = [{role: row[role] for role in columns} for row in entries]
+    role = "preference" if "preference" in columns else "winner"
+    words = {row.get(role, "") for row in entries}
     reader = Reader(columns, arms, words, meanings, table.undecided)
     outcomes: list[Outcome] = []
     skipped: dict[int, str] = {}
@@ -161,7 +172,7 @@ def _outcomes(
         except ValueError as error:
             raise InputError(f"{_file(path)}, {table.unit} {place}: {error}.") from None
         if said is None:
-            skipped[number] = row.get("winner", "")
+            skipped[number] = row.get(role, "")
         elif any(map(NO_TEXT.search, said[:2])):
             raise InputError(
                 f"{_file(path)}, {table.unit} {place}: a name is no text in {shorten(encoding)}, "
@@ -209,7 +220,7 @@ def _distinct(
 
 def _require_winner(path: Path, places: Mapping[str, int], meanings: Mapping[str, str]) -> None:
     """Raises InputError for meanings of words that the layout cannot have."""
-    if meanings and "winner" not in places:
+    if meanings and not {"winner", "preference"} & places.keys():
         raise InputError(f"{_file(path)} has counts, and outcomes are of a column winner.")
     if "loser" in places and set(meanings.values()) - {"skip"}:
         raise InputError(
@@ -232,10 +243,11 @@ def _counted(path: Path, outcomes: Sequence[Outcome], order: np.ndarray) -> Vote
     """The votes of rows, by the outcomes of different rows and each row's index among these."""
     found = {name for outcome in outcomes for name in outcome[:2]}
     require_arms(len(found), f"{_file(path)} has votes of")
-    whole = all(name.isascii() and name.isdigit() for name in found)
-    arms = sorted(found, key=_value if whole else None)
+    numbers = all(name.isascii() and name.isdigit() for name in found)
+    arms = sorted(found, key=_value if numbers else None)
     number = {arm: place for place, arm in enumerate(arms)}
-    wins = np.zeros((len(arms), len(arms)), np.int64)
+    whole = all(float(value).is_integer() for said in outcomes for value in said[2:])
+    wins = np.zeros((len(arms), len(arms)), np.int64 if whole else np.float64)
     ties = np.zeros_like(wins)
     rows = np.zeros((len(outcomes), 3), np.int32)
     each = np.bincount(order, minlength=len(outcomes))
@@ -255,6 +267,7 @@ def _counted(path: Path, outcomes: Sequence[Outcome], order: np.ndarray) -> Vote
         )
     votes = from_counts(wins, ties, arms, path.name)
     one_a_row = votes.num_votes == len(order) and all(sum(said[2:]) == 1 for said in outcomes)
+    one_a_row = one_a_row and whole
     return replace(votes, history=rows[order]) if one_a_row else votes
 
 

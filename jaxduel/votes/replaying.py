@@ -104,7 +104,7 @@ def replay(
         raise InputError(f"{votes.name} has counts, not votes in their order: votes_in='random'.")
     if votes.num_votes >= MAX_HORIZON:
         raise InputError(f"{votes.name} has {votes.num_votes:,} votes: fewer than 2^31 - 1 fit.")
-    grid = times.resolve(checkpoints, votes.num_votes)
+    grid = times.resolve(checkpoints, int(votes.num_votes))
     poll = Poll(grid.astype(np.int32))
     num, root = votes.num_arms, root_key(seed)
     policy = registry.to_32_bits(policy)
