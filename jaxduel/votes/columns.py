@@ -12,6 +12,8 @@ from jaxduel.errors import InputError, shorten
 
 SIDES = (("left", "model_a", "a"), ("right", "model_b", "b"))
 """Words for the two arms in the column `winner`; also names of their columns."""
+ONE_HOT = ("winner_model_a", "winner_a")
+"""Names of `left_wins` in files with columns of which one is 1 in each row."""
 _COUNTS = ("count", "counts", "cnt", "freq", "frequency", "n", "num", "number", "weight", "games")
 _DRAWS = ("draw", "drawn", "tie", "is_tie")
 ROLES: Mapping[str, tuple[str, ...]] = {
@@ -19,7 +21,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "right": (*SIDES[1], "black", "player2", "player_2", "player_b", "model_2", "generator_2"),
     "winner": ("winner",),
     "loser": ("loser",),
-    "left_wins": ("left_wins", "winner_model_a", "winner_a", "win1", "wins1"),
+    "left_wins": ("left_wins", *ONE_HOT, "win1", "wins1"),
     "right_wins": ("right_wins", "winner_model_b", "winner_b", "win2", "wins2"),
     "ties": ("ties", "draws", "winner_tie"),
     "count": _COUNTS,
@@ -27,11 +29,13 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "preference": ("preference",),
 }
 """Names, in any case, by which the column of each role is found."""
-_OTHERWISE = {
-    "winner": (("result", "outcome"), ("chosen_model",), ("chosen",)),
-    "loser": (("rejected_model",), ("rejected",)),
-}
-"""Names of a role's column where there is none of the first names."""
+_OTHERWISE: tuple[Mapping[str, tuple[str, ...]], ...] = (
+    {"winner": ("chosen_model",), "loser": ("rejected_model",)},
+    {"winner": ("chosen",), "loser": ("rejected",)},
+    {"winner": ("result", "outcome")},
+)
+"""Names for roles that none of the names above has: those of the first row that is there as a
+whole."""
 _LAYOUTS = {
     ("left", "right", "winner"): ("count", "draw"),
     ("left", "right", "left_wins", "right_wins"): ("ties",),
@@ -69,6 +73,7 @@ _SAY_OTHERWISE = {
 }
 """Words in the names of columns that say that a row is no vote, or a different vote."""
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
+_BETWEEN = re.compile(r"[\s.-]+")
 _PLURAL = ("count", "draw")
 _MOST_WORDS = 3
 _SHOWN = 20
@@ -146,11 +151,13 @@ def places_of(
         if dropped & set(candidates[role]):
             raise InputError(f"column {named(name)} is given for {role} and to be ignored.")
     taken = dropped | {place for found in candidates.values() for place in found}
-    for role in ROLES.keys() - given.keys():
-        for names in (ROLES[role], *_OTHERWISE.get(role, ())):
-            if found := [place for place in _places(header, names) if place not in taken]:
-                candidates[role] = found
-                break
+    for names in (ROLES, *_OTHERWISE):
+        found = {
+            role: [place for place in _named(header, names[role]) if place not in taken]
+            for role in names.keys() - given.keys()
+        }
+        if names is ROLES or (all(found.values()) and not found.keys() & candidates.keys()):
+            candidates |= {role: places for role, places in found.items() if places}
     roles = _layout(file, header, candidates, given)
     found = {}
     for role in roles:
@@ -181,6 +188,11 @@ def _places(header: Sequence[str], names: Iterable[str]) -> list[int]:
     lower = {name.lower() for name in names}
     exact = [place for place, name in enumerate(header) if name in names]
     return exact or [place for place, name in enumerate(header) if name.lower() in lower]
+
+
+def _named(header: Sequence[str], names: Collection[str]) -> list[int]:
+    """Columns of these names, in any case, with any signs between words."""
+    return _places([_BETWEEN.sub("_", name) for name in header], names)
 
 
 def _layout(

@@ -23,6 +23,7 @@ from jaxduel.votes.records import Records
 
 _BEGINNING = 4_096
 """Characters that tell formats apart."""
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 DEFAULT = "utf-8-sig"
 """Encoding of files, if none is given: UTF-8, with or without a mark at the beginning."""
@@ -72,7 +73,7 @@ def _unpacked(packed: IO[bytes], name: str, file: str) -> Iterator[tuple[IO[byte
     if start.startswith(b"\x1f\x8b"):
         with gzip.open(packed) as content:
             yield content, name.removesuffix(".gz")  # pyright: ignore[reportReturnType]
-    elif start == b"PK\x03\x04":
+    elif start in _ZIP:
         with zipfile.ZipFile(packed) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
             if len(members) != 1:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from jaxduel.errors import InputError, shorten
 from jaxduel.votes.codes import code_of
-from jaxduel.votes.columns import SIDES, named, plain
+from jaxduel.votes.columns import ONE_HOT, SIDES, named, plain
 from jaxduel.votes.counts import MOST_VOTES
 from jaxduel.votes.preferences import ends_of
 
@@ -21,7 +21,16 @@ UNDECIDED = (
     *("unknown", "unfinished", "abstain"),
 )
 """Words for the winner of a row without a decision."""
-_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_FLAGS = {
+    "true": True,
+    "yes": True,
+    "1": True,
+    "1.0": True,
+    "false": False,
+    "no": False,
+    "0": False,
+    "0.0": False,
+}
 MEANINGS = ("left", "right", "tie", "skip")
 """Meanings that a word for the winner can be given; rows that are skipped are no votes."""
 Meaning = Literal["left", "right", "tie", "skip"]
@@ -52,7 +61,7 @@ class Reader:
         self._arms, self._words, self._meanings, self._undecided = arms, words, meanings, undecided
         self._codes: Mapping[str, str] = {}
         self._ambiguous = ""
-        self._one_hot = columns.get("left_wins", "").lower().startswith("winner")
+        self._one_hot = columns.get("left_wins", "").lower() in ONE_HOT
         self._sides = [
             {*words_of_side, *results, columns.get(side, side).lower()}
             for words_of_side, results, side in zip(SIDES, _RESULTS, ("left", "right"), strict=True)
@@ -146,6 +155,7 @@ class Reader:
 
     def _word(self, word: str) -> Meaning | None:
         """The meaning of a word that means the same in all files."""
+        word = word.replace("–", "-")  # between scores
         remark = word.startswith("tie (") and word.endswith(")")  # such as "tie (bothbad)"
         if remark or word in _TIES:
             return "tie"
@@ -214,7 +224,7 @@ def _count(text: str, fractions: bool = False) -> float:
 
 def _flag(text: str) -> bool:
     if (flag := _FLAGS.get(text.lower())) is None:
-        raise ValueError(f"{named(text)} does not say if it is a draw: true or false is needed")
+        raise ValueError(f"{named(text)} is neither true nor false, yes nor no, 1 nor 0")
     return flag
 
 

@@ -40,6 +40,8 @@ class Records:
                         keys.pop(key)
         except ValueError as error:
             raise InputError(f"{file}, {self.unit} {self.place}: {error}.") from None
+        if not keys:
+            raise InputError(f"{file} holds no votes: {self.nothing}.")
         self.header = list(keys)
 
     def rows(self, wanted: Sequence[int]) -> Iterator[tuple[str, ...]]:

@@ -101,6 +101,38 @@ def test_an_arm_whose_only_rows_count_no_vote_is_an_arm(tmp_path):
     assert (votes.arms, votes.num_votes) == (("ada", "bob", "cyd"), 2)
 
 
+@pytest.mark.parametrize(
+    ("head", "row", "wins"),
+    [
+        ("White,BLACK,Result", "ada,bob,1-0", [[0, 1], [0, 0]]),
+        ("Player 1,player-2,Outcome", "ada,bob,0–1", [[0, 0], [1, 0]]),
+        ("generator_1,generator_2,winner", "ada,bob,ada", [[0, 1], [0, 0]]),
+        ("Chosen,Rejected", "ada,bob", [[0, 1], [0, 0]]),
+        ("chosen,chosen_model,rejected,rejected-model", "x,ada,y,bob", [[0, 1], [0, 0]]),
+        ("chosen,chosen_model,rejected", "ada,x,bob", [[0, 1], [0, 0]]),
+        ("player1,player2,win1,win2", "ada,bob,3,2", [[0, 3], [2, 0]]),
+    ],
+)
+def test_names_that_people_use(head, row, wins, tmp_path):
+    votes = read(tmp_path, f"{head}\n{row}\n")
+    assert votes.arms == ("ada", "bob")
+    assert votes.wins.tolist() == wins
+
+
+@pytest.mark.parametrize(("yes", "no"), [("1", "0"), ("True", "False"), ("1.0", "0.0")])
+def test_one_column_for_each_outcome(yes, no, tmp_path):
+    head = "id,model_a,model_b,winner_model_a,winner_model_b,winner_tie\n"
+    rows = f"1,x,y,{yes},{no},{no}\n2,y,z,{no},{no},{yes}\n3,z,x,{no},{yes},{no}\n"
+    votes = read(tmp_path, head + rows)
+    assert votes.wins.tolist() == [[0, 1, 1], [0, 0, 0], [0, 0, 0]]
+    assert votes.num_ties == 1
+    assert votes.history.tolist() == [[0, 1, 1], [1, 2, 0], [2, 0, -1]]
+    with pytest.raises(InputError, match="line 2: 2 outcomes are marked, and a vote has one"):
+        read(tmp_path, f"{head}1,x,y,{yes},{yes},{no}\n")
+    with pytest.raises(InputError, match="line 3: 0 outcomes are marked"):
+        read(tmp_path, f"{head}1,x,y,{yes},{no},{no}\n2,x,y,{no},{no},{no}\n")
+
+
 def test_draws_of_counts_are_ties(tmp_path):
     votes = read(tmp_path, "left,right,left_wins,right_wins,Draws\nada,bob,3,2,4\n")
     assert votes.num_ties == 4
@@ -193,8 +225,8 @@ def test_names_in_notes_are_on_one_line(tmp_path):
         (GAMES.replace("7", "2147483648"), {}, "line 2: '2147483648' is no count"),
         (GAMES.replace("7", "2e9").replace("ada,bob", "ada,bob,2e9\nada,bob"), {}, "4,000,000,000"),
         ("winner,loser,n\nada,bob,0\n", {}, "hold no votes"),
-        (FLAGS.replace("true", "maybe"), {}, "line 3: 'maybe' does not say if it is a draw"),
-        (FLAGS.replace("true", ""), {}, "line 3: '' does not say if it is a draw"),
+        (FLAGS.replace("true", "maybe"), {}, "line 3: 'maybe' is neither true nor false"),
+        (FLAGS.replace("true", ""), {}, "line 3: '' is neither true nor false"),
         (
             "left,right,left_wins,right_wins,n\nada,bob,3,2,5\n",
             {},

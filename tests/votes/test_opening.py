@@ -49,6 +49,8 @@ def test_bad_archives_get_a_sentence(tmp_path):
     several = written(tmp_path, archive(a_csv=VOTES, b_csv=VOTES))
     with pytest.raises(InputError, match="is a zip archive, or a workbook, of 2 files: one file"):
         jd.votes.read(several)
+    with pytest.raises(InputError, match="or a workbook, of 0 files"):
+        jd.votes.read(written(tmp_path, archive()))
     whole = bytearray(archive(votes_csv=VOTES))
     with pytest.raises(InputError, match="is damaged: it cannot be unpacked"):
         jd.votes.read(written(tmp_path, bytes(whole[:-30])))

@@ -96,7 +96,7 @@ def test_half_a_last_line_is_left_out(tmp_path):
         (lines(BATTLES) + "{'winner'}\n", r"line 4: it is no JSON \(expecting property name .*, c"),
         (lines(BATTLES) + "[3]\n", 'line 4: it is no record of JSON, such as {"winner": "ada"'),
         ("[3]", "record 1: it is no record of JSON"),
-        ("[]", "needs columns"),
+        ("[]", "holds no votes: it has no record"),
         ('[{"winner": 3}', r"it is no JSON \(expecting ',' delimiter, character 15\)"),
         ("[" * 100_000, "it is no JSON with numbers and brackets of a usual size"),
         ('{"data": [\n', r"line 1: it is no JSON \(expecting value, character"),
