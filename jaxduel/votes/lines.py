@@ -82,13 +82,13 @@ class Lines:
                 return
             yield line
 
-    def numbered(self, *, with_rest: bool = True) -> Iterator[tuple[int, str]]:
+    def numbered(self) -> Iterator[tuple[int, str]]:
         """Each line and its number, from 1, as a row of its own; the last one even without end."""
         number = 0
         for number, line in enumerate(self, 1):
             self.size = 0
             yield number, line
-        if self.rest and with_rest:
+        if self.rest:
             yield number + 1, self.rest
 
 

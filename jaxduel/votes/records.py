@@ -9,6 +9,7 @@ from typing import IO, Any
 from jaxduel.errors import InputError
 from jaxduel.votes.lines import Lines, text_of
 
+_DECODER = json.JSONDecoder()
 _LONGEST_ARRAY = 2**28
 """Most characters of an array, which is read as a whole."""
 
@@ -32,12 +33,17 @@ class Records:
         self.unit, self.place, self.unfinished = "record" if array else "line", 0, 0
         keys: dict[str, None] = {}
         try:
+            seen: set[tuple[str, ...]] = set()
             for record in self._records():
-                keys.update(dict.fromkeys(record))
-                for key, value in record.items():
-                    if isinstance(value, dict):
-                        keys.update(dict.fromkeys(f"{key}.{inner}" for inner in value))
-                        keys.pop(key)
+                names = tuple(record)
+                tables = [key for key in names if isinstance(record[key], dict)]
+                if tables or names not in seen:  # few records have keys that are new
+                    seen.add(names)
+                    for key in names:
+                        inner = (
+                            [f"{key}.{name}" for name in record[key]] if key in tables else [key]
+                        )
+                        keys.update(dict.fromkeys(inner))
         except ValueError as error:
             raise InputError(f"{file}, {self.unit} {self.place}: {error}.") from None
         if not keys:
@@ -64,11 +70,11 @@ class Records:
                 yield _checked(record)
             return
         self._text.seek(0)
-        lines = Lines(self._text)
-        for place, line in lines.numbered(with_rest=False):
-            self.place = place
-            if line.strip():
-                yield _checked(_parsed(line.lstrip("\ufeff")))
+        lines, self.place = Lines(self._text), 0
+        for place, line in enumerate(lines, 1):
+            self.place, lines.size = place, 0
+            if not line.isspace():
+                yield _checked(_parsed(line))
         if lines.rest:  # without an end: whole, or half written
             self.place += 1
             try:
@@ -92,8 +98,12 @@ def _array(text: IO[str], file: str) -> list[Any]:
 
 
 def _parsed(text: str) -> Any:
+    text = text.strip("\ufeff \t\r\n")
     try:
-        return json.loads(text)
+        value, end = _DECODER.raw_decode(text)  # json.loads does more than this, millions of times
+        if end < len(text):
+            raise json.JSONDecodeError("more than one value", text, end)
+        return value
     except json.JSONDecodeError as error:
         raise ValueError(
             f"it is no JSON ({error.msg.lower()}, character {error.pos + 1})"

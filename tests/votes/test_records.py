@@ -69,6 +69,12 @@ def test_values_that_are_no_text(tmp_path):
     assert (votes.wins.tolist(), votes.num_ties) == ([[0, 3], [0, 0]], 2)
 
 
+def test_one_line_without_an_end(tmp_path):
+    assert read(tmp_path, '{"winner": "x", "loser": "y"}').wins.tolist() == [[0, 1], [0, 0]]
+    with pytest.raises(InputError, match=r"line 1: .* is a list, no entry"):
+        read(tmp_path, '{"winner": ["x"], "loser": "y"}')
+
+
 def test_a_key_that_only_a_late_record_has_counts(tmp_path):
     more = [*BATTLES, {**BATTLES[0], "valid": False}]
     with pytest.raises(InputError, match="has the column 'valid', which may change what a row"):
