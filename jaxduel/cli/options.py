@@ -150,6 +150,8 @@ class Reading:
     outcomes: Annotated[Settings, arg(name="outcome", metavar="WORD=MEANING")] = ()
     """left, right, tie or skip for a word for the winner, as in unclear=skip; unresolved=skip is
     for all words that decide nothing; may be repeated."""
+    last_of: MaybeName = None
+    """columns, as in voter,item or voter,pair: of votes alike in all of them the last counts."""
     header: Annotated[Names, arg(name="no-header")] = ()
     """names of the columns of a file without a header."""
     core: MaybeCount = None

@@ -86,6 +86,7 @@ def votes_of(path: Path, reading: Reading) -> Votes:
             **_columns(reading.columns),
             ignore=reading.ignored,
             outcomes=_meanings(reading.outcomes),
+            last_of=reading.last_of.split(",") if reading.last_of else (),
             header=reading.header or None,
         )
     else:
@@ -96,6 +97,8 @@ def votes_of(path: Path, reading: Reading) -> Votes:
                 )
         if reading.outcomes:
             raise InputError(f"--outcome names a word of a file, and there is no file {_ARENA}.")
+        if reading.last_of:
+            raise InputError(f"--last-of names columns, and there is no file {_ARENA}.")
         if reading.header:
             raise InputError(f"--no-header names columns, and there is no file {_ARENA}.")
         votes = jd.votes.arena()

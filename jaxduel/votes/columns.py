@@ -178,12 +178,12 @@ def places_of(
 
 
 def _required(file: str, header: Sequence[str], name: str) -> list[int]:
-    if places := _places(header, (name,)):
+    if places := matching(header, (name,)):
         return places
     raise InputError(f"{file} has no column {named(name)}{_has(header)}")
 
 
-def _places(header: Sequence[str], names: Iterable[str]) -> list[int]:
+def matching(header: Sequence[str], names: Iterable[str]) -> list[int]:
     """Columns of these names: exact matches if there are any, else in any case."""
     lower = {name.lower() for name in names}
     exact = [place for place, name in enumerate(header) if name in names]
@@ -192,7 +192,7 @@ def _places(header: Sequence[str], names: Iterable[str]) -> list[int]:
 
 def _named(header: Sequence[str], names: Collection[str]) -> list[int]:
     """Columns of these names, in any case, with any signs between words."""
-    return _places([_BETWEEN.sub("_", name) for name in header], names)
+    return matching([_BETWEEN.sub("_", name) for name in header], names)
 
 
 def _layout(

@@ -11,14 +11,16 @@ from pathlib import Path
 import numpy as np
 
 from jaxduel.arguments import items_of
+from jaxduel.display import counted
 from jaxduel.errors import InputError, shorten, warn_caller
 from jaxduel.files import as_path
-from jaxduel.votes.columns import NO_TEXT, ReadAs, named, places_of
+from jaxduel.votes.columns import NO_TEXT, ReadAs, matching, named, places_of
 from jaxduel.votes.counts import MOST_VOTES, Votes, from_counts, require_arms
 from jaxduel.votes.lines import Table
 from jaxduel.votes.opening import DEFAULT, opened
 from jaxduel.votes.outcomes import Meaning, Outcome, Reader, checked_meanings
 from jaxduel.votes.preferences import number_of
+from jaxduel.votes.repeats import PAIR, last_of_each
 
 
 def read(
@@ -36,6 +38,7 @@ def read(
     preference: str | None = None,
     ignore: str | Sequence[str] = (),
     outcomes: Mapping[str, Meaning] | None = None,
+    last_of: str | Sequence[str] = (),
     header: Sequence[str] | None = None,
     encoding: str = DEFAULT,
 ) -> Votes:
@@ -87,6 +90,8 @@ def read(
       outcomes: meanings of words for the winner, "left", "right", "tie" or "skip", as in
         `{"error": "skip", "": "tie"}`: rows that are skipped are left out, and counted. The word
         "unresolved" stands for all that decide nothing: an empty entry, null, *, unclear, ...
+      last_of: columns, such as `("voter", "item")`: of votes that are alike in all of them, the
+        last one counts. The word "pair" is for the two arms.
       header: names of the columns of a table that has no header.
       encoding: of the text.
 
@@ -126,12 +131,13 @@ def read(
     }
     ignored = (ignore,) if isinstance(ignore, str) else items_of(ignore, "columns to ignore")
     names = () if header is None else items_of(header, "names of columns")
-    for column in (*given.values(), *ignored, *names):
+    keys = (last_of,) if isinstance(last_of, str) else items_of(last_of, "columns of last_of")
+    for column in (*given.values(), *ignored, *names, *keys):
         if not isinstance(column, str):
             raise InputError(f"a column is given by its name, not {shorten(repr(column))}.")
     meanings = checked_meanings({} if outcomes is None else outcomes)
     with opened(path, _file(path), encoding, names) as table:
-        found, order, read_as = _outcomes(path, table, given, ignored, meanings, encoding)
+        found, order, read_as = _outcomes(path, table, given, ignored, meanings, keys, encoding)
     return replace(_counted(path, found, order), read_as=read_as)
 
 
@@ -141,14 +147,17 @@ def _outcomes(
     given: Mapping[str, str],
     ignored: Sequence[str],
     meanings: Mapping[str, str],
+    last_of: Sequence[str],
     encoding: str,
 ) -> tuple[list[Outcome], np.ndarray, ReadAs]:
     """The outcomes of different rows, (N,) the index of each row's outcome, and how the rows were
     read."""
     header = table.header
-    places = places_of(_file(path), header, given, ignored)
+    alike = [name for name in last_of if name != PAIR]
+    places = places_of(_file(path), header, given, [*ignored, *alike])
     _require_winner(path, places, meanings)
-    rows, order = _distinct(path, table, list(places.values()))
+    keys = [place for name in alike for place in matching(header, (name,))]
+    rows, order = _distinct(path, table, [*places.values(), *keys])
     if table.unfinished:
         warn_caller(
             f"the last line of {_file(path)}, {table.unfinished}, has no end and was left out: "
@@ -156,11 +165,10 @@ def _outcomes(
         )
     arms = {name.strip() for row in rows for name in row[:2]}  # the first two of every layout
     columns = {role: header[place] for role, place in places.items()}
-    entries = [dict(zip(places, map(str.strip, row), strict=True)) for row in rows]
+    entries = [dict(zip(places, map(str.strip, row), strict=False)) for row in rows]
     if "preference" in places and all(number_of(row["preference"]) is None for row in entries):
         columns["winner"] = columns.pop("preference")  # words for it, not numbers
-        entries = [{**row, "winner": row["preference"]} for row in entries]
-        entries = [{role: row[role] for role in columns} for row in entries]
+        entries = [{"winner": row.pop("preference"), **row} for row in entries]
     role = "preference" if "preference" in columns else "winner"
     words = {row.get(role, "") for row in entries}
     reader = Reader(columns, arms, words, meanings, table.undecided)
@@ -191,8 +199,18 @@ def _outcomes(
         raise InputError(f"{_file(path)} holds no votes: {lacks}.")
     for word in reader.unsaid():
         warn_caller(f"no row of {_file(path)} has the winner {named(word)}.")
-    unused = [name for place, name in enumerate(header) if place not in places.values()]
+    used = {*places.values(), *keys}
+    unused = [name for place, name in enumerate(header) if place not in used]
     remarks = (*table.remarks, *reader.remarks)
+    if last_of:
+        ends = [row[len(places) :] for number, row in enumerate(rows) if number not in skipped]
+        pairs = [frozenset(said[:2]) if PAIR in last_of else None for said in outcomes]
+        last = last_of_each([*zip(pairs, ends, strict=True)], order)
+        earlier = counted(len(order) - len(last), "earlier vote")
+        remarks += (f"{earlier} of the same {' and '.join(map(named, last_of))} left out",)
+        order = order[last]
+        kept = np.unique(order)
+        outcomes, order = [outcomes[row] for row in kept], np.searchsorted(kept, order)
     return outcomes, order, ReadAs(columns, tuple(unused), left_out, remarks)
 
 

@@ -159,6 +159,19 @@ def test_columns_are_said_and_named_where_there_is_no_header(capsys, tmp_path):
     )
 
 
+def test_the_last_vote_of_a_voter_counts(capsys, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("voter,winner,loser\nv,ada,bob\nw,ada,bob\nv,bob,ada\n")
+    code, text, errors = outcome(capsys, "fit", log, "--last-of", "voter,pair")
+    assert (code, errors) == (0, "")
+    assert text.splitlines()[0] == (
+        "log.csv: 2 arms, 2 votes, 0 of them ties; model btl; 1 earlier vote of the same 'voter' "
+        "and 'pair' left out"
+    )
+    code, _, errors = outcome(capsys, "fit", log, "--last-of", "voter,item")
+    assert (code, "has no column 'item'" in errors) == (2, True)
+
+
 def test_roles_of_counts_and_draws_by_name(capsys, tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("winner,loser,how often,level\nada,bob,3,no\nada,bob,4,yes\n")
