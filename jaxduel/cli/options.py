@@ -148,8 +148,7 @@ class Reading:
     ignored: Ignored = ()
     """a column to leave out, whatever its name; may be repeated."""
     outcomes: Annotated[Settings, arg(name="outcome", metavar="WORD=MEANING")] = ()
-    """left, right, tie or skip for a word for the winner, as in unclear=skip; unresolved=skip is
-    for all words that decide nothing; may be repeated."""
+    """left, right, tie or skip for a word for the winner, as unresolved=skip; may be repeated."""
     last_of: MaybeName = None
     """columns, as in voter,item or voter,pair: of votes alike in all of them the last counts."""
     header: Annotated[Names, arg(name="no-header")] = ()

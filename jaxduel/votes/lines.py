@@ -3,55 +3,11 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Sequence
-from typing import IO, Any, Protocol
+from collections.abc import Iterator
+from typing import IO
 
 LONGEST_ROW = 2**25
 """Most characters of a row, in one line or several: a gzipped file may unpack to any number."""
-
-
-class Table(Protocol):
-    """Rows of a file with named columns, for `jaxduel.votes.reading`."""
-
-    @property
-    def header(self) -> list[str]:
-        """Names of the columns."""
-        ...
-
-    @property
-    def unit(self) -> str:
-        """Word for the place of a row, such as line."""
-        ...
-
-    @property
-    def place(self) -> int:
-        """Place of the row read last, or of the row that is wrong."""
-        ...
-
-    @property
-    def unfinished(self) -> int:
-        """Number of the last line if it was left out, as it may be half written, or 0; known after
-        the rows."""
-        ...
-
-    @property
-    def nothing(self) -> str:
-        """Half a sentence about a table without rows."""
-        ...
-
-    @property
-    def undecided(self) -> tuple[str, ...]:
-        """Words for the winner of rows that the format itself says are no votes."""
-        ...
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Half sentences about the reading of the format; known after the rows."""
-        ...
-
-    def rows(self, wanted: Sequence[int]) -> Iterator[tuple[str, ...]]:
-        """The wanted columns of each row; half a sentence in a ValueError for a wrong row."""
-        ...
 
 
 class Lines:
@@ -90,20 +46,3 @@ class Lines:
             yield number, line
         if self.rest:
             yield number + 1, self.rest
-
-
-def text_of(name: str, value: Any) -> str:
-    """Text of a value of JSON or Parquet; `name` is its column's.
-
-    Raises:
-      ValueError: half a sentence for a list or a table.
-    """
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (list, dict)):
-        raise ValueError(f"{name} is a {'list' if isinstance(value, list) else 'table'}, no entry")
-    return str(value)

@@ -16,10 +16,10 @@ from jaxduel.errors import InputError, shorten
 from jaxduel.files import why
 from jaxduel.votes.delimited import Delimited
 from jaxduel.votes.games import TAG, Games
-from jaxduel.votes.lines import Table
 from jaxduel.votes.parquet import Parquet
 from jaxduel.votes.rankings import SUFFIXES, Rankings
 from jaxduel.votes.records import Records
+from jaxduel.votes.tables import Table
 
 _BEGINNING = 4_096
 """Characters that tell formats apart."""

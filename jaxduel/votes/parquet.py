@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import IO
 
 from jaxduel.errors import InputError
-from jaxduel.votes.lines import text_of
+from jaxduel.votes.tables import text_of
 
 
 class Parquet:

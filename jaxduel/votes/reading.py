@@ -16,11 +16,11 @@ from jaxduel.errors import InputError, shorten, warn_caller
 from jaxduel.files import as_path
 from jaxduel.votes.columns import NO_TEXT, ReadAs, matching, named, places_of
 from jaxduel.votes.counts import MOST_VOTES, Votes, from_counts, require_arms
-from jaxduel.votes.lines import Table
 from jaxduel.votes.opening import DEFAULT, opened
 from jaxduel.votes.outcomes import Meaning, Outcome, Reader, checked_meanings
 from jaxduel.votes.preferences import number_of
 from jaxduel.votes.repeats import PAIR, last_of_each
+from jaxduel.votes.tables import Table
 
 
 def read(

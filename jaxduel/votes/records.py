@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
 from jaxduel.errors import InputError
-from jaxduel.votes.lines import Lines, text_of
+from jaxduel.votes.lines import Lines
+from jaxduel.votes.tables import text_of
 
 _DECODER = json.JSONDecoder()
 _LONGEST_ARRAY = 2**28
