@@ -155,7 +155,7 @@ def _lines(fitted: Fit) -> Iterator[str]:
     if len(set(names)) < len(names):
         names = list(table["arm"])
     width = max(map(columns_of, ("arm", *names)))
-    strong = fitted.strengths is not None
+    strong, digits = fitted.strengths is not None, "" if votes.whole else ".2f"
     strength = f"{'strength':>8}  {'95 % interval':<16}  " if strong else ""
     numbers = f"{'votes':>9}  {'wins':>9}  {'beats':>5}  {'Borda':>5}  {strength}P(best)"
     yield f"  {padded('arm', width)}  {numbers}"
@@ -164,7 +164,8 @@ def _lines(fitted: Fit) -> Iterator[str]:
             interval = f"[{row['low']:z.2f}, {row['high']:z.2f}]"
             strength = f"{row['strength']:z8.2f}  {interval:<16}  "
         yield (
-            f"  {padded(name, width)}  {row['votes']:9,}  {row['wins']:9,}  {row['copeland']:5}  "
+            f"  {padded(name, width)}  {row['votes']:9,{digits}}  {row['wins']:9,{digits}}  "
+            f"{row['copeland']:5}  "
             f"{row['borda']:.3f}  {strength}{row['best']:7.3f}"
         )
     if strong:

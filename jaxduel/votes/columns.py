@@ -156,7 +156,8 @@ def places_of(
             role: [place for place in _named(header, names[role]) if place not in taken]
             for role in names.keys() - given.keys()
         }
-        if names is ROLES or (all(found.values()) and not found.keys() & candidates.keys()):
+        free = all(found.values()) and not names.keys() & candidates.keys()
+        if names is ROLES or free:
             candidates |= {role: places for role, places in found.items() if places}
     roles = _layout(file, header, candidates, given)
     found = {}
@@ -211,7 +212,7 @@ def _layout(
     if not fitting:
         raise InputError(
             f"{file} needs columns left, right and winner, or winner and loser, or left, "
-            f"right, left_wins and right_wins, or left, right and preference, by these names or "
+            "right, left_wins and right_wins, or left, right and preference, by these names or "
             "named (without a header: --no-header left right winner, in Python header=['left', "
             f"'right', 'winner']){_has(header)}"
         )

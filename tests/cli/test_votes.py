@@ -159,6 +159,18 @@ def test_columns_are_said_and_named_where_there_is_no_header(capsys, tmp_path):
     )
 
 
+def test_fractions_of_votes_stand_below_each_other(capsys, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("left,right,preference\nada,bob,1.3\nada,cyd,1\nbob,cyd,1.33333333333\n")
+    code, text, errors = outcome(capsys, "fit", log)
+    assert (code, errors) == (0, "")
+    title, header, *rows = text.splitlines()[:5]
+    assert title.startswith("log.csv: 3 arms, 3 votes, 0 of them ties; model btl; of the pref")
+    assert rows[0][: header.index("beats")] == "  ada       2.00       1.70  "
+    code, _, errors = outcome(capsys, "next", log)
+    assert (code, "log.csv has fractions of votes" in errors) == (2, True)
+
+
 def test_the_last_vote_of_a_voter_counts(capsys, tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("voter,winner,loser\nv,ada,bob\nw,ada,bob\nv,bob,ada\n")

@@ -119,6 +119,13 @@ def test_names_that_people_use(head, row, wins, tmp_path):
     assert votes.wins.tolist() == wins
 
 
+def test_chosen_and_rejected_are_found_together(tmp_path):
+    text = "left,right,vote,rejected\nada,bob,ada,x\n"
+    assert read(tmp_path, text, winner="vote").read_as.ignored == ("rejected",)
+    with pytest.raises(InputError, match="needs columns left, right and winner, or winner and los"):
+        read(tmp_path, "chosen_model,rejected\nada,x\n")
+
+
 @pytest.mark.parametrize(("yes", "no"), [("1", "0"), ("True", "False"), ("1.0", "0.0")])
 def test_one_column_for_each_outcome(yes, no, tmp_path):
     head = "id,model_a,model_b,winner_model_a,winner_model_b,winner_tie\n"
