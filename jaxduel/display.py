@@ -61,10 +61,10 @@ def is_known(value: Any) -> bool:
     return not (isinstance(value, jax.Array) and value.is_deleted())
 
 
-def listed(things: Sequence[Any]) -> str:
+def listed(things: Sequence[Any], most: int = _MOST_LISTED) -> str:
     """Things such as arms as text, separated by commas: the first few, then how many more."""
-    more = f" and {len(things) - _MOST_LISTED} more" if len(things) > _MOST_LISTED else ""
-    return ", ".join(map(str, things[:_MOST_LISTED])) + more
+    more = f" and {len(things) - most} more" if len(things) > most else ""
+    return ", ".join(map(str, things[:most])) + more
 
 
 def counted(number: float, one: str, many: str = "") -> str:

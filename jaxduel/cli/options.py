@@ -144,13 +144,13 @@ class Reading:
     """Reading of a log of votes."""
 
     columns: Annotated[Settings, arg(name="column")] = ()
-    """a column by its role, as in winner=vote, count=games or draw=tied; may be repeated."""
+    """a column by its role, as in count=games; may be repeated."""
     ignored: Ignored = ()
     """a column to leave out, whatever its name; may be repeated."""
     outcomes: Annotated[Settings, arg(name="outcome", metavar="WORD=MEANING")] = ()
-    """left, right, tie or skip for a word for the winner, as unresolved=skip; may be repeated."""
+    """left, right, tie or skip, as unresolved=skip; repeatable."""
     last_of: MaybeName = None
-    """columns, as in voter,item or voter,pair: of votes alike in all of them the last counts."""
+    """columns, as in voter,pair: the last of votes alike in all."""
     header: Annotated[Names, arg(name="no-header")] = ()
     """names of the columns of a file without a header."""
     core: MaybeCount = None

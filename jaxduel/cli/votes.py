@@ -212,7 +212,7 @@ def plan(
       policies: names of policies, with parameters as in dts[alpha=0.6].
       target: probabilities of naming the best arm.
       max_votes: most further votes.
-      model: model of the fit from which instances are drawn, as for `jaxduel fit`.
+      model: model of the fit, as for `jaxduel fit`.
       rule: names the best arm; if left out btl, or copeland for free.
       draws: number of instances drawn.
       seeds: runs on each.

@@ -178,12 +178,7 @@ def sti_violation(problem: DuelingProblem) -> Violation | None:
     order = preference_order(problem)
     if order is None:
         i, j, k = intransitive_triple(eps, TOLERANCE)[1]
-        a, b, c = (arm_text(problem, arm) for arm in (i, j, k))
-        reason = (
-            f"no order of the arms agrees with the preferences ({a} beats {b}, which beats {c}, "
-            f"but p[{label(problem, i)}, {label(problem, k)}] = {0.5 + eps[i, k]:.6g})"
-        )
-        return Violation("sti", (i, j, k), reason)
+        return Violation("sti", (i, j, k), "no order of the arms agrees with the preferences")
     ranked = eps[np.ix_(order, order)]
     worst, places = sti_triple(ranked, _may_precede(ranked), TOLERANCE)
     if worst <= TOLERANCE:

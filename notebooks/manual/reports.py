@@ -31,7 +31,7 @@ def keep(folder: Path, names: Sequence[str]) -> None:
     found = {name: read_section(folder / name) for name in names}
     if missing := [name for name, section in found.items() if section is None or section.missing]:
         raise ValueError(f"{', '.join(missing)}: not all was reproduced")
-    kept = _SECTIONS.validate_json(VERDICTS.read_bytes())
+    kept = _SECTIONS.validate_json(VERDICTS.read_bytes()) if VERDICTS.exists() else {}
     for name, section in found.items():
         if section:
             kept[name] = Section(name, section.title, section.order, claims=section.claims)

@@ -135,10 +135,7 @@ def test_arms_with_names_are_named():
     assert facts["Borda"] == "ada, mean preference 0.6333"
     assert facts["total order"] == "no: dan beats ada and ada beats cyd, but dan does not beat cyd"
     assert facts["SST"] == "no: p[dan, ada] = 0.6 and p[ada, cyd] = 0.9, but p[dan, cyd] = 0.5"
-    assert facts["STI"] == (
-        "no: no order of the arms agrees with the preferences (dan beats ada, which beats cyd, but "
-        "p[dan, cyd] = 0.5)"
-    )
+    assert facts["STI"] == "no: no order of the arms agrees with the preferences"
     assert facts["closest pair"] == "|p - 1/2| = 0.1: ada over bob"
     ordered = examine(from_matrix([[0.5, 0.6], [0.4, 0.5]], arms=["ada", "bob"]))
     assert "  Condorcet winner  ada, by at least 0.1" in ordered.lines()
