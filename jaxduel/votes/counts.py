@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxduel.arguments import items_of, switch
-from jaxduel.errors import InputError, shorten
+from jaxduel.arguments import items_of, require_known, switch
+from jaxduel.display import listed
+from jaxduel.errors import InputError, shorten, warn_caller
 from jaxduel.policies.checks import whole_number
 from jaxduel.problems.arena import counts as arena_counts
 from jaxduel.problems.core import complete_core
@@ -206,6 +207,43 @@ def require_arms(count: int, where: str) -> None:
     """Raises InputError unless votes of that many arms can be fitted."""
     if not 2 <= count <= MAX_ARMS:
         raise InputError(f"{where} {count:,} different arms: 2 to {MAX_ARMS:,} can be compared.")
+
+
+def arm_number(votes: Votes, arm: int | str) -> int:
+    """The number of an arm, given by number or name.
+
+    Raises:
+      InputError: the votes have no such arm.
+    """
+    if isinstance(arm, str):
+        require_known("arm", arm, votes.arms)
+        return votes.arms.index(arm)
+    number = whole_number(arm, 0, "an arm's number")
+    if number >= votes.num_arms:
+        raise InputError(f"{votes.name} has arms 0 to {votes.num_arms - 1}, not {number}.")
+    return number
+
+
+def warn_of_groups(votes: Votes, with_ties: bool) -> None:
+    """Warns if the prior alone compares groups of arms, since no votes of a fit are between them.
+
+    Args:
+      votes: the votes.
+      with_ties: the fit reads ties.
+    """
+    groups = votes.groups(ties=with_ties)
+    if len(groups) > 1:
+        said = "; ".join(listed([votes.arms[arm] for arm in group]) for group in groups[:4])
+        more = f"; and {len(groups) - 4} more" if len(groups) > 4 else ""
+        met = votes.groups(ties=True)
+        how, but = "never met", ""
+        if len(met) < len(groups):
+            how = "met but only tied" if len(met) == 1 else "only tied or never met"
+            but = ", since only the model davidson reads ties"
+        warn_caller(
+            f"the arms of {votes.name} are in {len(groups)} groups that {how} ({said}{more}): "
+            f"between groups the prior decides{but}."
+        )
 
 
 def _counts(what: str, counts: ArrayLike) -> np.ndarray:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from jaxduel.arguments import require_known
-from jaxduel.display import listed
-from jaxduel.errors import InputError, shorten, warn_caller
+from jaxduel.errors import InputError, shorten
 from jaxduel.policies.checks import require_number, whole_number
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 from jaxduel.problems.strengths import (
@@ -21,9 +20,13 @@ from jaxduel.problems.strengths import (
     preferences,
 )
 from jaxduel.simulation.keys import root_key
-from jaxduel.votes.counts import Votes, require_votes
+from jaxduel.votes import free
+from jaxduel.votes.counts import Votes, arm_number, require_votes, warn_of_groups
 from jaxduel.votes.misfit import Misfit, misfit_of
-from jaxduel.votes.posterior import Z95, Difference, Draws, differences, draws_of
+from jaxduel.votes.pairs import pairs, stronger
+from jaxduel.votes.posterior import Difference, Draws, differences, draws_of, intervals95
+from jaxduel.votes.ranks import ranks
+from jaxduel.votes.ratings import ratings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,8 +100,7 @@ class Fit:
         """
         ties = None
         if self.posterior is None:
-            wins = self.votes.wins + 0.5
-            mean = coherent(wins / (wins + wins.T))
+            mean = free.mean(self.votes.wins)
         else:
             mean = self.posterior.mean_preferences()
             ties = self.posterior.mean_ties() if self.model == "davidson" else None
@@ -135,11 +137,7 @@ class Fit:
             d = strengths[:, :, None] - strengths[:, None, :]
             model = "btl" if decisive and self.model == "davidson" else self.model
             return coherent(preferences(model, d, log_nu[:, None, None]))
-        i, j = np.triu_indices(self.votes.num_arms, 1)
-        won, lost = self.votes.wins[i, j], self.votes.wins[j, i]
-        drawn = np.zeros((n, self.votes.num_arms, self.votes.num_arms))
-        drawn[:, i, j] = rng.beta(won + 0.5, lost + 0.5, (n, len(i)))
-        return coherent(drawn)
+        return free.drawn(rng, self.votes.wins, n)
 
     @cached_property
     def best(self) -> np.ndarray:
@@ -157,7 +155,7 @@ class Fit:
         for start in range(0, _DRAWS, part):
             size = min(part, _DRAWS - start)
             if self.posterior is None:
-                scores = _copeland_scores(rng, _in_favour(self.votes), size)
+                scores = free.copeland_scores(rng, self.votes.wins, size)
             else:
                 normals = rng.standard_normal((size, len(self.posterior.factor)))
                 scores, _ = self.posterior.draws(normals)
@@ -184,11 +182,7 @@ class Fit:
         """
         if self.posterior is None:
             return None
-        if self.draws is not None:
-            return self.draws.intervals95(self.draws.strengths)
-        mode = self.posterior.mode
-        half = Z95 * np.sqrt(np.diagonal(self.posterior.covariance)[: len(mode)])
-        return np.stack([mode - half, mode + half], axis=1)
+        return intervals95(self.posterior, self.draws)
 
     def difference(self, first: int | str, second: int | str) -> Difference:
         """Difference between the strengths of two arms, its 95 % interval and probability.
@@ -209,13 +203,91 @@ class Fit:
           >>> jd.votes.fit(votes).difference(0, "1").above > 0.99
           True
         """
-        if self.posterior is None:
-            raise InputError("the free model has no strengths to compare: fit btl, for example.")
-        i, j = (_arm(self.votes, arm) for arm in (first, second))
+        posterior = self._comparable()
+        i, j = (arm_number(self.votes, arm) for arm in (first, second))
         if i == j:
             raise InputError(f"the arm '{shorten(self.votes.arms[i])}' is compared with itself.")
-        numbers = differences(self.posterior, self.draws, i, np.array([j]))
+        numbers = differences(posterior, self.draws, i, np.array([j]))
         return Difference((self.votes.arms[i], self.votes.arms[j]), *numbers[:, 0].tolist())
+
+    def elo(self, anchor: int | str | None = None, rating: float = 1000.0) -> pd.DataFrame:
+        """Ratings on the scale of Elo with 95 % intervals: a row for each arm, the strongest first.
+
+        A unit of strength is 400 / ln 10 points: 400 points are odds of 10 to 1 among decisive
+        votes in btl and davidson, and of 93 to 1 in thurstone. In davidson a tie moves ratings as
+        half a win and half a loss do, as in Elo; btl and thurstone leave ties out.
+
+        Args:
+          anchor: the arm, by its number or name, to which intervals are relative; the mean of all
+            arms if None.
+          rating: rating of the anchor, or of the mean, from -1e6 to 1e6.
+
+        Returns:
+          Columns arm, elo (at the mode), elo_low and elo_high.
+
+        Raises:
+          InputError: the free model, an unknown arm, or a rating out of range.
+
+        Example:
+          >>> import jaxduel as jd
+          >>> votes = jd.votes.from_counts([[0, 60], [40, 0]], arms=["ada", "bea"])
+          >>> jd.votes.fit(votes).elo("bea").round(-1).values.tolist()
+          [['ada', 1070.0, 1000.0, 1140.0], ['bea', 1000.0, 1000.0, 1000.0]]
+        """
+        posterior = self._comparable()
+        number = None if anchor is None else arm_number(self.votes, anchor)
+        return ratings(self.votes.arms, posterior, self.draws, number, rating)
+
+    def between(self, *arms: int | str) -> pd.DataFrame:
+        """The arms in pairs, with 95 % intervals: a row for each pair, in the order given.
+
+        Args:
+          *arms: two arms or more, by number or name; all arms if left out.
+
+        Returns:
+          Columns first, second, gap, gap_low, gap_high and gap_above (their `difference`),
+          preference, preference_low and preference_high: the probability that the first wins a
+          vote against the second, its mean as in `problem`; half of davidson's ties counts.
+
+        Raises:
+          InputError: the free model, an unknown arm, a single arm, or one arm twice.
+        """
+        posterior = self._comparable()
+        chosen = [arm_number(self.votes, arm) for arm in arms or range(self.votes.num_arms)]
+        mean = self.problem.preferences
+        return pairs(self.votes.arms, chosen, posterior, self.draws, mean)
+
+    @cached_property
+    def stronger(self) -> np.ndarray | None:
+        """Posterior probability of each arm that it is stronger than each other: (K, K) float64,
+        1/2 on the diagonal; None for the free model."""
+        return None if self.posterior is None else stronger(self.posterior, self.draws)
+
+    def ranks(self, top: int = 3) -> pd.DataFrame:
+        """Ranks of the arms, 1 the strongest's, and their chances to be near the top.
+
+        Args:
+          top: places that count as the top, at least 1.
+
+        Returns:
+          A row for each arm, the strongest first. Columns: arm, rank (by strength at the mode,
+          shared by level arms), rank_low and rank_high (ranges that hold for all arms at once with
+          posterior probability .95), and `top_3`, or with another number in its name: the
+          probability to be in one of these places.
+
+        Raises:
+          InputError: the free model, or `top` is no whole number of at least 1.
+
+        Warns:
+          UserWarning: too few draws for the ranges of so many arms: from some 200 arms.
+        """
+        return ranks(self.votes.arms, self._comparable(), self.draws, top)
+
+    def _comparable(self) -> Laplace:
+        """The posterior of strengths; InputError for the free model."""
+        if self.posterior is None:
+            raise InputError("the free model has no strengths to compare: fit btl, for example.")
+        return self.posterior
 
     @property
     def nu(self) -> float | None:
@@ -229,7 +301,7 @@ class Fit:
     def misfit(self) -> Misfit:
         """Misfit of the model, or of btl where the model is free."""
         tested = "btl" if self.model == "free" else self.model
-        return misfit_of(self.votes, tested, _in_favour(self.votes))
+        return misfit_of(self.votes, tested, free.in_favour(self.votes.wins))
 
     def table(self) -> pd.DataFrame:
         """A row for each arm, the best first: by strength, or by Copeland and Borda scores.
@@ -316,50 +388,9 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
     with_ties = model == "davidson"
     if not with_ties and not votes.wins.any():
         raise InputError(f"{votes.name} hold ties alone: only the model davidson reads them.")
-    groups = votes.groups(ties=with_ties)
-    if len(groups) > 1:
-        said = "; ".join(listed([votes.arms[arm] for arm in group]) for group in groups[:4])
-        more = f"; and {len(groups) - 4} more" if len(groups) > 4 else ""
-        met = votes.groups(ties=True)
-        how, but = "never met", ""
-        if len(met) < len(groups):
-            how = "met but only tied" if len(met) == 1 else "only tied or never met"
-            but = ", since only the model davidson reads ties"
-        warn_caller(
-            f"the arms of {votes.name} are in {len(groups)} groups that {how} ({said}{more}): "
-            f"between groups the prior decides{but}."
-        )
+    warn_of_groups(votes, with_ties)
     if model == "free":
         return Fit(votes, model, None)
     prior_std = float(prior_std)
     laplace = fit_strengths(model, votes.wins, votes.ties, prior_std)
     return Fit(votes, model, laplace, prior_std)
-
-
-def _arm(votes: Votes, arm: int | str) -> int:
-    """The number of an arm, given by number or name."""
-    if isinstance(arm, str):
-        require_known("arm", arm, votes.arms)
-        return votes.arms.index(arm)
-    number = whole_number(arm, 0, "an arm's number")
-    if number >= votes.num_arms:
-        raise InputError(f"{votes.name} has arms 0 to {votes.num_arms - 1}, not {number}.")
-    return number
-
-
-def _in_favour(votes: Votes) -> np.ndarray:
-    """P(p_ij > 1/2) in the free model: (K, K), 1/2 on the diagonal."""
-    from scipy.special import betainc
-
-    return coherent(betainc(votes.wins.T + 0.5, votes.wins + 0.5, 0.5))
-
-
-def _copeland_scores(rng: np.random.Generator, in_favour: np.ndarray, n: int) -> np.ndarray:
-    """Copeland scores of n draws of the free model, (n, K): pairs are independent coins."""
-    num_arms, chance = len(in_favour), in_favour.astype(np.float32)
-    scores = np.zeros((num_arms, n), np.int16)
-    for i in range(num_arms - 1):
-        won = rng.random((num_arms - 1 - i, n), np.float32) < chance[i, i + 1 :, None]
-        scores[i] += won.sum(axis=0, dtype=np.int16)
-        scores[i + 1 :] += ~won
-    return scores.T

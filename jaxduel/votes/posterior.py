@@ -20,6 +20,8 @@ _DRAWS = 20_000
 """Draws, an even number; fewer where the pairs of many arms would take long."""
 _MOST_TERMS = 2**26
 """Most pairs of arms, over all draws, that likelihoods and preferences are computed for."""
+_MOST_NUMBERS = 2**24
+"""Most random numbers of the normal approximation."""
 _LEAST_EFFECTIVE = 1_000
 """Effective draws below which the normal approximation is taken instead."""
 _LEAST_DEGREES = 8
@@ -117,6 +119,14 @@ def draws_of(fitted: Laplace, wins: np.ndarray, ties: np.ndarray, prior_std: flo
     return draws if draws.effective >= _LEAST_EFFECTIVE else None
 
 
+def normal_draws(fitted: Laplace) -> Draws:
+    """Draws from the normal approximation, of equal weight, the same in every process."""
+    size = len(fitted.factor)
+    count = min(_DRAWS, max(_MOST_NUMBERS // size, 1))
+    strengths, log_nu = fitted.draws(np.random.default_rng(0).standard_normal((count, size)))
+    return Draws(strengths, log_nu, np.full(count, 1 / count))
+
+
 def _log_posterior(
     model: str,
     strengths: np.ndarray,
@@ -149,6 +159,16 @@ def _parts(count: int, pairs: int) -> Iterator[slice]:
 
 
 Z95 = NormalDist().inv_cdf(0.975)
+
+
+def intervals95(posterior: Laplace, draws: Draws | None) -> np.ndarray:
+    """95 % intervals of the strengths, relative to the mean of all: (K, 2); `draws` as in
+    `differences`."""
+    if draws is not None:
+        return draws.intervals95(draws.strengths)
+    mode = posterior.mode
+    half = Z95 * np.sqrt(np.diagonal(posterior.covariance)[: len(mode)])
+    return np.stack([mode - half, mode + half], axis=1)
 
 
 class Difference(NamedTuple):
