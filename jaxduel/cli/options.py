@@ -51,6 +51,13 @@ class Share(NamedTuple):
         return f"{self.number}/{self.of}"
 
 
+def _optional_count(words: Sequence[str]) -> int:
+    """A count, or 3 where the option stands alone."""
+    if len(words) > 1:
+        raise ValueError(f"'{' '.join(words)}' is more than one number")
+    return _count(words or ["3"])
+
+
 def _shard(words: Sequence[str]) -> Share:
     """I/N with I from 1 to N."""
     number, of = map(whole_number, words[0].split("/"))
@@ -84,6 +91,17 @@ def _spec(
     )
 
 
+def _optional(metavar: str, parse: Callable[[Sequence[str]], Any]) -> PrimitiveConstructorSpec[Any]:
+    """An option with any number of words, or left out: then None."""
+    return PrimitiveConstructorSpec(
+        nargs="*",
+        metavar=metavar,
+        instance_from_str=parse,
+        is_instance=lambda value: True,
+        str_from_instance=lambda value: [] if value is None else [str(value)],
+    )
+
+
 Whole = Annotated[int, _spec("INT", int, lambda words: whole_number(words[0]))]
 Count = Annotated[int, _spec("COUNT", int, _count)]
 Shard = Annotated[Share, _spec("I/N", Share, _shard)]
@@ -106,6 +124,9 @@ MaybeFile = Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")]
 MaybeFolder = Annotated[Path | None, arg(metavar="FOLDER", help_behavior_hint="")]
 MaybeShard = Annotated[Shard | None, arg(metavar="I/N", help_behavior_hint="")]
 MaybeTime = Annotated[Time | None, arg(metavar="HH:MM[:SS]", help_behavior_hint="")]
+Anchor = Annotated[str | None, arg(metavar="NAME[=RATING]", help_behavior_hint="")]
+Arms = Annotated[tuple[str, ...] | None, _optional("ARM ...", tuple), arg(help_behavior_hint="")]
+MaybeTop = Annotated[int | None, _optional("[N]", _optional_count), arg(help_behavior_hint="")]
 Silent = arg(help_behavior_hint="")
 """Hides tyro's hint at a default: the option's own help says what leaving it out means."""
 

@@ -10,15 +10,20 @@ from tyro.conf import Positional, arg
 
 import jaxduel as jd
 from jaxduel import interrupts, screen
+from jaxduel.cli.answers import answers_of, short_names, with_columns
 from jaxduel.cli.lines import pipe, write
 from jaxduel.cli.options import (
     AS_IT_STANDS,
+    Anchor,
+    Arms,
     Count,
     MaybeFile,
     MaybeFolder,
+    MaybeTop,
     Name,
     Reading,
     Settings,
+    Switch,
     Whole,
     one_of,
     settings_of,
@@ -31,7 +36,6 @@ if TYPE_CHECKING:
     from jaxduel.votes import Fit, Votes
 
 Log = Annotated[Positional[Path], arg(metavar="FILE")]
-_LONGEST_NAME = 48
 _GAPS = 3
 """Arms whose difference to the first is printed."""
 _ARENA = "arena"
@@ -43,6 +47,10 @@ _USUAL = ("uniform", "arena", "dts[self_duels=false]")
 def fit(
     votes: Log,
     model: Literal["free", "btl", "thurstone", "davidson"] = "btl",
+    elo: Switch = False,
+    anchor: Anchor = None,
+    between: Arms = None,
+    ranks: MaybeTop = None,
     reading: Reading = AS_IT_STANDS,
     out: MaybeFile = None,
     matrix: MaybeFile = None,
@@ -54,9 +62,13 @@ def fit(
         left, right, left_wins, right_wins, ties; PGN; or PrefLib. May be gzipped or zipped. Or
         arena: the votes of the Chatbot Arena.
       model: free (pairs apart), strengths: btl, thurstone, or davidson, which reads ties.
+      elo: print ratings, 400 / ln 10 points a unit of strength.
+      anchor: arm of this rating (1000), in place of the mean of all.
+      between: print of pairs of these arms, or of all, who is stronger.
+      ranks: print ranges of ranks, and P(in the top N), or the top 3.
       reading: of the log.
       out: file for the table, as CSV; none if left out.
-      matrix: file for the preferences with the arms' names, for --problem and check.
+      matrix: file for the preferences with names, for --problem and check.
     """
     if out is not None:
         require_writable_file(out, votes)
@@ -68,11 +80,12 @@ def fit(
         )
     counted = votes_of(votes, reading)
     fitted = jd.votes.fit(counted, model)
-    write(*_lines(fitted))
+    answers = list(answers_of(fitted, elo, anchor, between, ranks))
+    write(*_lines(fitted), *(line for answer in answers for line in answer.lines))
     if out is not None:
         from jaxduel.studies.tables import encoded
 
-        write(f"written: {write_whole(out, encoded(fitted.table(), 'csv'))}")
+        write(f"written: {write_whole(out, encoded(with_columns(fitted.table(), answers), 'csv'))}")
     if matrix is not None:
         write(f"written: {write_whole(matrix, _matrix(fitted))}")
     return 0
@@ -151,9 +164,7 @@ def _lines(fitted: Fit) -> Iterator[str]:
     )
     yield "; ".join([title, *votes.notes])
     table = fitted.table()
-    names = [shorten(name, _LONGEST_NAME) for name in table["arm"]]
-    if len(set(names)) < len(names):
-        names = list(table["arm"])
+    names = short_names(table["arm"])
     width = max(map(columns_of, ("arm", *names)))
     strong, digits = fitted.strengths is not None, "" if votes.whole else ".2f"
     strength = f"{'strength':>8}  {'95 % interval':<16}  " if strong else ""
