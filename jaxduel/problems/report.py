@@ -22,7 +22,7 @@ from jaxduel.problems.dueling import GAP_KINDS, DuelingProblem
 from jaxduel.problems.piecewise import require_constant
 
 _NAMED = 4
-"""Names of arms that are shown, if there are more."""
+"""Names of arms that are shown where there are more than `_SHOWN`: names are long."""
 _SHOWN = 8
 _WIDTH = len("Condorcet winner")
 _SUBMATRIX = re.compile(r"(.+)\[(\d+(?:,\d+)*)\]")
@@ -118,7 +118,8 @@ class MatrixReport(Report):
         """The names of the arms, or their numbers in the matrix that a submatrix is of."""
         if self.arms is None:
             return _originals(self.name, self.num_arms)
-        return listed([label(self, arm) for arm in range(self.num_arms)], _NAMED)
+        most = self.num_arms if self.num_arms <= _SHOWN else _NAMED
+        return listed([label(self, arm) for arm in range(self.num_arms)], most)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
