@@ -1,5 +1,5 @@
-"""How things are shown: arrays by dtype and shape, facts as text and as HTML, and the public names
-of a package for tab completion."""
+"""Text and HTML of values: arrays by dtype and shape, facts in lines and tables, and the public
+names of a package for tab completion."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ class Facts:
 
     title: str
     rows: Sequence[tuple[str, str | None] | str | Facts]
-    """Names and values, of which those that are None are left out; lines of text; and facts that
-    have a title of their own."""
+    """Names and values, without values of None; lines of text; and facts with a title of their
+    own."""
     width: int = 0
     """Fewest columns of the names."""
 

@@ -339,7 +339,10 @@ def draw_on(
         _scale_votes(axes, panel)
         dress(axes, panel.title)
         return
-    (_scale_time if panel.kind == "time" else _scale_varied)(axes, panel, floor)
+    if panel.kind == "time":
+        _scale_time(axes, panel, floor)
+    else:
+        _scale_varied(axes, panel)
     dress(axes, panel.title)
     label_lines(axes, panel.lines, looks)
 
@@ -475,7 +478,7 @@ def _scale_time(axes: Axes, panel: LinePanel, floor: float) -> None:
         ticks.linear(axes.xaxis)
 
 
-def _scale_varied(axes: Axes, panel: LinePanel, floor: float) -> None:
+def _scale_varied(axes: Axes, panel: LinePanel) -> None:
     axes.set_xscale(panel.across_scale)
     values = np.unique(np.concatenate([line.at for line in panel.lines]))
     log = panel.across_scale == "log"

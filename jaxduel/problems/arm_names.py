@@ -56,7 +56,7 @@ def pair_text(named: Any, one: int, other: int) -> str:
 
 
 def counting(named: Any) -> str:
-    """How arms are counted, behind a sentence that may show numbers of arms; empty for names."""
+    """The end of a sentence that may show numbers of arms: their first number; empty for names."""
     return " (arms counted from 0)" if named.arms is None else ""
 
 

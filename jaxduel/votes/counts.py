@@ -61,7 +61,7 @@ class Votes:
 
     @property
     def whole(self) -> bool:
-        """Whether all counts are whole numbers; only btl and davidson take fractions of votes."""
+        """True if all counts are whole numbers; only btl and davidson take fractions of votes."""
         return self.wins.dtype.kind == "i" and self.ties.dtype.kind == "i"
 
     @property

@@ -84,8 +84,8 @@ class Reader:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What coded winners and ends of preferences mean, in half a sentence; none if there are
-        none."""
+        """Half a sentence on the meaning of coded winners and ends of preferences; none if there
+        are none."""
         if self._ends:
             return (f"of the preferences {self._ends.left:g} is left, {self._ends.right:g} right",)
         said = ", ".join(f"{named(word)} is {side}" for word, side in sorted(self._codes.items()))

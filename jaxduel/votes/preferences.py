@@ -42,7 +42,7 @@ class Ends(NamedTuple):
 
 
 def ends_of(texts: Collection[str], meanings: Mapping[str, str]) -> Ends | None:
-    """The ends of a column: those that are given, or else 1, the left, and 2, the right.
+    """The ends of a column: the given ends, or else 1, the left, and 2, the right.
 
     Args:
       texts: the values of the column.

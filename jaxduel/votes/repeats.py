@@ -1,4 +1,4 @@
-"""Last votes of those that are alike, such as all of one person on one pair."""
+"""The last vote of each group of alike votes, such as all of one person on one pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wanted is simulated on its instances, however it is grouped, stored and read."""
+"""Runs of wanted policies are on their instances, however they are grouped, stored and read."""
 
 import threading
 from contextlib import closing

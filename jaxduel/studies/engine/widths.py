@@ -142,7 +142,7 @@ def need_of(
 def width_of(
     num_cells: int, need: Need, *, batched: bool, platform: str, lanes: int | None = None
 ) -> Width:
-    """Numbers of cells and seeds that run side by side, and of those that are stored together.
+    """Numbers of cells and seeds that run side by side, and that are stored together.
 
     Limits on cells times seeds side by side: on a CPU, for policies that play step by step the
     seeds that `jaxduel.simulate` takes at once, for batched ones as many as fit `ARRAY_BYTES`, and

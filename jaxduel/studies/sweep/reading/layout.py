@@ -123,7 +123,7 @@ NAMED = Measure(
     final=_are_wrong,
     paired=paired_shares,
 )
-"""How often rules name the best arm."""
+"""The share of runs in which a rule names the best arm."""
 
 
 def measure_of(table: Any) -> Measure:
