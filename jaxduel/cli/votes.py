@@ -160,7 +160,7 @@ def _lines(fitted: Fit) -> Iterator[str]:
     votes = fitted.votes
     title = (
         f"{votes.name}: {votes.num_arms} arms, {counted(votes.num_votes, 'vote')}, "
-        f"{votes.num_ties:,} of them ties; model {fitted.model_text}"
+        f"{votes.num_ties:,} of them ties; model {fitted.model}"
     )
     yield "; ".join([title, *votes.notes])
     table = fitted.table()

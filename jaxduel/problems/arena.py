@@ -14,7 +14,7 @@ import numpy as np
 
 from jaxduel.problems.core import complete_core
 from jaxduel.problems.downloads import arena_file
-from jaxduel.problems.strengths import PRIOR_STD, coherent, fit_strengths, preferences
+from jaxduel.problems.strengths import coherent, fit_btl, preferences
 
 _AT_LEAST = 100
 """Decisive votes of every pair of the core."""
@@ -64,5 +64,5 @@ def btl_preferences() -> tuple[np.ndarray, tuple[str, ...]]:
     bits.
     """
     models, wins, *_ = counts()
-    strengths = fit_strengths("btl", wins, np.zeros_like(wins), PRIOR_STD).mode.round(6)
+    strengths = fit_btl(wins).round(6)
     return coherent(preferences("btl", strengths[:, None] - strengths, np.nan).round(10)), models

@@ -1,4 +1,4 @@
-"""Models of strengths: preferences, likelihoods and their derivatives, and Laplace posteriors.
+"""Models of strengths: preferences, exact posteriors with their derivatives, and modes.
 
 Arm i has a strength theta_i, and d = theta_i - theta_j decides a vote:
 
@@ -6,31 +6,26 @@ Arm i has a strength theta_i, and d = theta_i - theta_j decides a vote:
 - thurstone (1927, case V): P(i wins) = Phi(d), of decisive votes;
 - davidson (1970): P(i wins), P(j wins), P(tie) are proportional to exp(d/2), exp(-d/2) and nu.
 
-Priors: theta_i and log nu are independent N(0, 2^2). Likelihoods depend on differences alone and
-are log-concave, so that Newton's method with halved steps finds the one mode.
+Where sides have an effect, d = theta_i - theta_j + sigma for i on the left. Priors: theta_i, log nu
+and sigma are independent N(0, 2^2). Likelihoods depend on differences alone and are log-concave, so
+that Newton's method with halved steps finds the one mode.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from jaxduel.errors import SolverError
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 PRIOR_STD = 2.0
 """Standard deviation of the prior, unless another is asked for."""
-_NODES, _NODES_OF_NU = 32, 16
-"""Nodes of Gauss-Hermite quadrature over a difference and over log nu: means of preferences are
-right to 5e-5 without votes (davidson: 1e-3), and closer with them."""
-_WIDE, _REACH = 3.0, 9.0
-"""Standard deviation above which an even grid takes over, to so many deviations: with a step of
-1 / std, errors are below 1e-8."""
-_MOST_NODES = 250
-"""Of half the grid: beyond a deviation of 28 preferences are steps, and errors up to 0.01."""
 _MOST_STEPS = 200
 _TOLERANCE = 1e-10
 """Largest squared Newton decrement, in units of log-likelihood, at the mode."""
@@ -38,140 +33,192 @@ _LOST_TO_ROUNDING = 1e-5
 """Decrement below which whole steps are taken, until it falls no more: gains that small drown in
 the rounding of the log-likelihood of many votes, but not in that of its gradient."""
 _ROUNDING = 1e-12
-"""Relative error of a log-likelihood, which a step may lower by as much, and of a preference."""
+"""Relative error of a log-likelihood, which a step may lower by as much."""
 _SHORTEST = 1e-12
 _ADVICE = "give a smaller prior_std"
 _LEAST_PRIOR = 1e-10
 """Share of the largest information that the prior's is at least."""
 
 
-class Slopes(NamedTuple):
-    """A log-likelihood at differences d, and its derivatives."""
+class Comparisons(NamedTuple):
+    """Votes of N pairs of K arms."""
 
-    value: float
-    first: np.ndarray  # (K, K): by d_ij, antisymmetric
-    second: np.ndarray  # (K, K): minus the second derivative by d_ij, symmetric, at least 0
-    nuisance: tuple[float, float, np.ndarray]
-    """For davidson by log nu: first, minus second, and minus mixed derivatives with d_ij (K, K)."""
+    first: np.ndarray  # (N,) int
+    second: np.ndarray  # (N,) int
+    wins: np.ndarray  # (N,), of the first arm
+    losses: np.ndarray  # (N,)
+    ties: np.ndarray  # (N,)
+    num_arms: int
+    """K."""
+    sided: bool = False
+    """True where the first arm stood left, and sides may have an effect."""
+
+
+def comparisons(wins: np.ndarray, ties: np.ndarray) -> Comparisons:
+    """The votes of pairs that met, from counts (K, K)."""
+    i, j = np.nonzero(np.triu(wins + wins.T + ties))
+    return Comparisons(i, j, wins[i, j], wins[j, i], ties[i, j], len(wins))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Laplace:
-    """A normal approximation N(mode, H^-1) of the posterior, H minus the Hessian at the mode.
+class Posterior:
+    """The exact posterior of P parameters: K strengths, then log nu of davidson, then the effect of
+    the left side.
 
-    The likelihood says nothing of the mean of all strengths: they are centred at 0, and so is every
-    draw.
+    Methods take the parameters of one point (P,), or of C points (P, C).
     """
 
     model: str
-    mode: np.ndarray  # (K,) float64
-    log_nu: float  # davidson's; NaN for the others
-    factor: np.ndarray  # (P, P) float64
-    """A with A A.T the covariance of the centred strengths and, for davidson, log nu: P = K (+ 1).
-    """
+    votes: Comparisons
+    prior_std: float
 
     @property
-    def covariance(self) -> np.ndarray:
-        """(P, P)."""
-        return self.factor @ self.factor.T
+    def size(self) -> int:
+        """P."""
+        return self.votes.num_arms + (self.model == "davidson") + self.votes.sided
 
-    def draws(self, normals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Strengths (n, K) and log nu (n,) from standard normal numbers (n, P)."""
-        moved = normals @ self.factor.T
-        num_arms = len(self.mode)
-        log_nu = self.log_nu + (moved[:, -1] if moved.shape[1] > num_arms else 0 * moved[:, 0])
-        return self.mode + moved[:, :num_arms], log_nu
+    @cached_property
+    def differences(self) -> csr_array:
+        """(N, P): times the parameters, the difference d of each pair."""
+        from scipy.sparse import csr_array
 
-    def mean_preferences(self) -> np.ndarray:
-        """Posterior mean of the preferences: (K, K), p + p.T = 1; 1/2 of arms that are level."""
-        mean = self._mean(partial(preferences, self.model))
-        return coherent(np.where(np.abs(mean - 0.5) < _ROUNDING, 0.5, mean))
+        count = len(self.votes.first)
+        rows, one = np.arange(count), np.ones(count)
+        columns, signs = [self.votes.first, self.votes.second], [one, -one]
+        if self.votes.sided:
+            columns.append(np.full(count, self.size - 1))
+            signs.append(one)
+        places = np.tile(rows, len(columns)), np.concatenate(columns)
+        return csr_array((np.concatenate(signs), places), (count, self.size))
 
-    def mean_ties(self) -> np.ndarray:
-        """Posterior mean of davidson's probabilities of a tie: (K, K), 0 on the diagonal."""
-        ties = self._mean(lambda d, log_nu: davidson(d, log_nu)[2])
-        return np.where(np.eye(len(ties), dtype=bool), 0, (ties + ties.T) / 2)
+    @cached_property
+    def _to_parameters(self) -> csr_array:
+        return self.differences.T.tocsr()
 
-    def _mean(self, of: Callable[[np.ndarray, float], np.ndarray]) -> np.ndarray:
-        """Posterior mean of a function of the differences and log nu: (K, K)."""
-        num_arms = len(self.mode)
-        covariance = self.covariance
-        diagonal = np.diagonal(covariance)[:num_arms]
-        d = self.mode[:, None] - self.mode
-        variance = diagonal[:, None] + diagonal - 2 * covariance[:num_arms, :num_arms]
-        weights, nodes = _normal(_NODES, float(np.sqrt(variance.max(initial=0))))
-        if len(covariance) == num_arms:
-            outer = [(1.0, np.nan, d, variance)]
-        else:  # given log nu, d is normal
-            with_nu, of_nu = covariance[:num_arms, -1], covariance[-1, -1]
-            slope = (with_nu[:, None] - with_nu) / of_nu
-            rest = variance - slope**2 * of_nu
-            nu_weights, of_log_nu = _normal(_NODES_OF_NU, float(np.sqrt(of_nu)))
-            outer = [
-                (weight, self.log_nu + shift, d + slope * shift, rest)
-                for weight, shift in zip(nu_weights, np.sqrt(of_nu) * of_log_nu, strict=True)
-            ]
-        mean = np.zeros_like(d)
-        for weight, log_nu, centre, spread in outer:
-            std = np.sqrt(np.maximum(spread, 0))
-            for inner, node in zip(weights, nodes, strict=True):
-                mean += weight * inner * of(centre + std * node, log_nu)
-        return mean
+    def _pairs(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Differences, log nu, wins, losses and ties, of one shape."""
+        d = self.differences @ x
+        shape = (-1, *[1] * (x.ndim - 1))
+        counts = (np.reshape(n, shape) for n in self.votes[2:5])
+        log_nu = x[self.votes.num_arms] if self.model == "davidson" else np.nan
+        return d, log_nu, *counts
+
+    def log_density(self, x: np.ndarray) -> np.ndarray:
+        """The log-posterior, up to a constant: (C,)."""
+        return self.log_likelihood(x) - np.sum(x**2, axis=0) / (2 * self.prior_std**2)
+
+    def log_likelihood(self, x: np.ndarray) -> np.ndarray:
+        """The log-likelihood without binomial coefficients: (C,)."""
+        d, log_nu, wins, losses, ties = self._pairs(x)
+        if self.model == "davidson":
+            total = np.logaddexp(np.logaddexp(d / 2, -d / 2), log_nu)
+            each = (wins - losses) * d / 2 + ties * log_nu - (wins + losses + ties) * total
+        elif self.model == "btl":
+            surprise = wins * np.maximum(-d, 0) + losses * np.maximum(d, 0)
+            each = -surprise - (wins + losses) * np.log1p(np.exp(-np.abs(d)))
+        else:
+            from scipy.special import log_ndtr
+
+            each = wins * log_ndtr(d) + losses * log_ndtr(-d)
+        return each.sum(axis=0)
+
+    def slope(self, x: np.ndarray) -> np.ndarray:
+        """The gradient of the log-posterior: (P, C)."""
+        d, log_nu, wins, losses, ties = self._pairs(x)
+        prior = -x / self.prior_std**2
+        if self.model == "davidson":
+            win, loss, tie = davidson(d, log_nu)
+            # of each vote, the share that the model had not expected
+            by_d = wins * (loss + tie / 2) - losses * (win + tie / 2) - ties * (win - loss) / 2
+            prior[self.votes.num_arms] += np.sum(
+                ties * (win + loss) - (wins + losses) * tie, axis=0
+            )
+        elif self.model == "btl":
+            from scipy.special import expit
+
+            by_d = wins * expit(-d) - losses * expit(d)  # not 1 - p: nothing cancels
+        else:
+            by_d = wins * _mills(d) - losses * _mills(-d)
+        return self._to_parameters @ by_d + prior
+
+    def information(self, x: np.ndarray) -> np.ndarray:
+        """Minus the Hessian of the log-posterior at one point: (P, P)."""
+        d, log_nu, wins, losses, ties = self._pairs(x)
+        matrix = np.eye(len(x)) / self.prior_std**2
+        if self.model == "davidson":
+            win, loss, tie = davidson(d, log_nu)
+            compared, own = wins + losses + ties, self.votes.num_arms
+            by_d = compared * (4 * win * loss + tie * (win + loss)) / 4
+            mixed = self._to_parameters @ (-compared * tie * (win - loss) / 2)
+            matrix[own] += mixed
+            matrix[:, own] += mixed
+            matrix[own, own] += np.sum(compared * tie * (win + loss))
+        elif self.model == "btl":
+            from scipy.special import expit
+
+            by_d = (wins + losses) * expit(d) * expit(-d)
+        else:
+            up, down = _mills(d), _mills(-d)
+            by_d = wins * np.maximum(up * (d + up), 0) + losses * np.maximum(down * (down - d), 0)
+        from scipy.sparse import diags_array
+
+        by_parameters: Any = self._to_parameters @ diags_array(by_d) @ self.differences
+        return matrix + by_parameters.toarray()
 
 
-def fit_strengths(model: str, wins: np.ndarray, ties: np.ndarray, prior_std: float) -> Laplace:
-    """The posterior of a model of strengths.
+@dataclasses.dataclass(frozen=True, eq=False)
+class Mode:
+    """The mode of a posterior, and the curvature there.
+
+    The likelihood says nothing of the mean of all strengths: it is 0.
+    """
+
+    parameters: np.ndarray  # (P,) float64, as of the `Posterior`
+    information: np.ndarray  # (P, P) float64
+    """Minus the Hessian of the log-posterior."""
+    num_arms: int
+    """K."""
+
+    @property
+    def strengths(self) -> np.ndarray:
+        """(K,) float64."""
+        return self.parameters[: self.num_arms]
+
+    @property
+    def factor(self) -> np.ndarray:
+        """A with A A.T the inverse of the information, strengths centred: (P, P)."""
+        centring = np.eye(len(self.parameters))
+        centring[: self.num_arms, : self.num_arms] -= 1 / self.num_arms
+        return centring @ np.linalg.inv(np.linalg.cholesky(self.information)).T
+
+
+def mode_of(posterior: Posterior, start: np.ndarray | None = None) -> Mode:
+    """The mode of a posterior.
 
     Args:
-      model: "btl", "thurstone" or "davidson".
-      wins: (K, K) int64.
-      ties: (K, K) int64, symmetric; only davidson reads it.
-      prior_std: standard deviation of the prior of each strength and of log nu.
+      posterior: the posterior.
+      start: (P,) parameters to begin at; 0 if None.
 
     Raises:
       SolverError: Newton's method did not converge, or rounding hides a direction of the Hessian.
     """
     try:
-        return _fitted(model, wins, ties, prior_std)
+        x, information = _newton(posterior, np.zeros(posterior.size) if start is None else start)
+        np.linalg.cholesky(information)
     except np.linalg.LinAlgError:
         raise SolverError(
-            f"the fit of {model} is not determined: the votes leave a direction of its strengths "
-            f"open, and the prior is too wide to close it: {_ADVICE}."
+            f"the fit of {posterior.model} is not determined: the votes leave a direction of its "
+            f"strengths open, and the prior is too wide to close it: {_ADVICE}."
         ) from None
+    num_arms = posterior.votes.num_arms
+    x[:num_arms] -= x[:num_arms].mean()
+    return Mode(x, information, num_arms)
 
 
-def _fitted(model: str, wins: np.ndarray, ties: np.ndarray, prior_std: float) -> Laplace:
-    num_arms, ridge = len(wins), prior_std**-2
-    size = num_arms + (model == "davidson")
-    state, before = np.zeros(size), np.inf
-    for _ in range(_MOST_STEPS):
-        slopes, objective = _objective(model, state, wins, ties, ridge)
-        gradient, hessian = _assembled(slopes, state, ridge)
-        # the mean of all strengths has the prior alone, which rounding may lose: it stays 0
-        lost = _LEAST_PRIOR * hessian.diagonal().max() - ridge
-        hessian[:num_arms, :num_arms] += max(lost, 0.0) / num_arms
-        step = np.linalg.solve(hessian, gradient)
-        decrement = float(gradient @ step)
-        if decrement < _TOLERANCE or before <= decrement < _LOST_TO_ROUNDING:
-            break
-        length, least = 1.0, objective - _ROUNDING * abs(objective)
-        while (
-            decrement >= _LOST_TO_ROUNDING
-            and _objective(model, state + length * step, wins, ties, ridge)[1] < least
-        ):
-            length /= 2
-            if length < _SHORTEST:
-                raise SolverError(
-                    f"the fit of {model} stopped {decrement:.1e} short of its maximum: {_ADVICE}."
-                )
-        state, before = state + length * step, decrement
-    else:
-        raise SolverError(f"the fit of {model} did not converge in {_MOST_STEPS} steps: {_ADVICE}.")
-    centring = np.eye(size)
-    centring[:num_arms, :num_arms] -= 1 / num_arms
-    factor = centring @ np.linalg.inv(np.linalg.cholesky(hessian)).T
-    log_nu = float(state[-1]) if size > num_arms else np.nan
-    return Laplace(model, state[:num_arms] - state[:num_arms].mean(), log_nu, factor)
+def fit_btl(wins: np.ndarray) -> np.ndarray:
+    """Strengths (K,) of btl at the mode of the usual prior, from wins (K, K); their mean is 0."""
+    votes = comparisons(wins, np.zeros_like(wins))
+    return mode_of(Posterior("btl", votes, PRIOR_STD)).strengths
 
 
 def preferences(model: str, d: np.ndarray, log_nu: float | np.ndarray) -> np.ndarray:
@@ -194,78 +241,41 @@ def davidson(
     return np.exp(d / 2 - total), np.exp(-d / 2 - total), np.exp(log_nu - total)
 
 
-def log_likelihood(model: str, fitted: Laplace, wins: np.ndarray, ties: np.ndarray) -> float:
-    """The log-likelihood at the mode of `fitted`, without binomial coefficients."""
-    d = fitted.mode[:, None] - fitted.mode
-    return _slopes(model, d, fitted.log_nu, wins, ties).value
-
-
 def coherent(p: np.ndarray) -> np.ndarray:
     """Preferences (..., K, K) of whose pairs the upper one counts, the lower one 1 minus it."""
     upper = np.triu(np.ones(p.shape[-2:], bool), 1)
     return np.where(upper, p, np.where(upper.T, 1 - np.swapaxes(p, -1, -2), 0.5))
 
 
-def _normal(count: int, std: float) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and nodes of the mean of f(std z), z standard normal, f smooth at a scale of 1."""
-    if std <= _WIDE:
-        nodes, weights = np.polynomial.hermite_e.hermegauss(count)
-    else:
-        nodes = np.linspace(-_REACH, _REACH, 2 * min(int(_REACH * std), _MOST_NODES) + 1)
-        weights = np.exp(-(nodes**2) / 2)
-    return weights / weights.sum(), nodes
-
-
-def _objective(
-    model: str, state: np.ndarray, wins: np.ndarray, ties: np.ndarray, ridge: float
-) -> tuple[Slopes, float]:
-    strengths = state[: len(wins)]
-    slopes = _slopes(model, strengths[:, None] - strengths, state[-1], wins, ties)
-    return slopes, slopes.value - ridge * float(state @ state) / 2
-
-
-def _assembled(slopes: Slopes, state: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
-    """Gradient of the log-posterior, and minus its Hessian: a weighted Laplacian and the prior."""
-    num_arms = len(slopes.first)
-    gradient = -ridge * state
-    gradient[:num_arms] += slopes.first.sum(axis=1)
-    hessian = ridge * np.eye(len(state))
-    laplacian = np.diag(slopes.second.sum(axis=1)) - slopes.second
-    hessian[:num_arms, :num_arms] += laplacian
-    if len(state) > num_arms:
-        first, second, mixed = slopes.nuisance
-        gradient[-1] += first
-        hessian[-1, -1] += second
-        hessian[:num_arms, -1] += mixed.sum(axis=1)
-        hessian[-1, :num_arms] += mixed.sum(axis=1)
-    return gradient, hessian
-
-
-def _slopes(model: str, d: np.ndarray, log_nu: float, wins: np.ndarray, ties: np.ndarray) -> Slopes:
-    from scipy.special import expit, log_expit, log_ndtr
-
-    none = (0.0, 0.0, np.zeros_like(d))
-    if model == "btl":  # 1 - p as the p of -d: nothing cancels
-        p, lost = expit(d), wins * expit(-d)
-        second = (wins + wins.T) * p * p.T
-        return Slopes(float((wins * log_expit(d)).sum()), lost - lost.T, second, none)
-    if model == "thurstone":
-        log_p = log_ndtr(d)
-        mills = np.exp(-(d**2) / 2 - np.log(2 * np.pi) / 2 - log_p)
-        first, second = wins * mills, wins * np.maximum(mills * (d + mills), 0)
-        return Slopes(float((wins * log_p).sum()), first - first.T, second + second.T, none)
-    total = np.logaddexp(np.logaddexp(d / 2, -d / 2), log_nu)
-    win, loss, tie = davidson(d, log_nu)
-    compared = wins + wins.T + ties
-    value = float((wins * (d / 2 - total)).sum() + (ties * (log_nu - total)).sum() / 2)
-    missed = wins * (loss + tie / 2)  # of each win, what the model had not expected
-    return Slopes(
-        value,
-        missed - missed.T - ties * (win - loss) / 2,
-        compared * (4 * win * loss + tie * (win + loss)) / 4,
-        (
-            float((ties * (win + loss) - (wins + wins.T) * tie).sum()) / 2,
-            float((compared * tie * (win + loss)).sum()) / 2,
-            -compared * tie * (win - loss) / 2,
-        ),
+def _newton(posterior: Posterior, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Parameters at the mode, and the information there."""
+    num_arms, before = posterior.votes.num_arms, np.inf
+    for _ in range(_MOST_STEPS):
+        objective, gradient = float(posterior.log_density(x)), posterior.slope(x)
+        information = posterior.information(x)
+        # the mean of all strengths has the prior alone, which rounding may lose: it stays 0
+        lost = _LEAST_PRIOR * information.diagonal().max() - posterior.prior_std**-2
+        information[:num_arms, :num_arms] += max(lost, 0.0) / num_arms
+        step = np.linalg.solve(information, gradient)
+        decrement = float(gradient @ step)
+        if decrement < _TOLERANCE or before <= decrement < _LOST_TO_ROUNDING:
+            return x, information
+        length, least = 1.0, objective - _ROUNDING * abs(objective)
+        while decrement >= _LOST_TO_ROUNDING and posterior.log_density(x + length * step) < least:
+            length /= 2
+            if length < _SHORTEST:
+                raise SolverError(
+                    f"the fit of {posterior.model} stopped {decrement:.1e} short of its maximum: "
+                    f"{_ADVICE}."
+                )
+        x, before = x + length * step, decrement
+    raise SolverError(
+        f"the fit of {posterior.model} did not converge in {_MOST_STEPS} steps: {_ADVICE}."
     )
+
+
+def _mills(d: np.ndarray) -> np.ndarray:
+    """The derivative of log Phi."""
+    from scipy.special import log_ndtr
+
+    return np.exp(-(d**2) / 2 - np.log(2 * np.pi) / 2 - log_ndtr(d))

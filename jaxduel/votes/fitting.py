@@ -14,17 +14,19 @@ from jaxduel.policies.checks import require_number, whole_number
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 from jaxduel.problems.strengths import (
     PRIOR_STD,
-    Laplace,
+    Mode,
+    Posterior,
     coherent,
-    fit_strengths,
+    comparisons,
+    mode_of,
     preferences,
 )
 from jaxduel.simulation.keys import root_key
 from jaxduel.votes import free
 from jaxduel.votes.counts import Votes, arm_number, require_votes, warn_of_groups
 from jaxduel.votes.misfit import Misfit, misfit_of
-from jaxduel.votes.pairs import pairs, stronger
-from jaxduel.votes.posterior import Difference, Draws, differences, draws_of, intervals95
+from jaxduel.votes.pairs import pairs
+from jaxduel.votes.posterior import Difference, Draws, differences, draws_of
 from jaxduel.votes.ranks import ranks
 from jaxduel.votes.ratings import ratings
 
@@ -40,6 +42,8 @@ _DRAWS = 20_000
 """Draws for `Fit.best` without weights: standard errors of at most 0.0036."""
 _MOST_NUMBERS = 2**24
 """Most random numbers that are held at once."""
+_LEVEL = 1e-10
+"""Difference of strengths at the mode below which arms are level."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -65,31 +69,19 @@ class Fit:
     """The votes."""
     model: Model
     """The name of the model."""
-    posterior: Laplace | None
-    """The normal approximation at the mode of the posterior of strengths; None for the free model,
-    whose pairs are independent Beta variables."""
-    prior_std: float = PRIOR_STD
-    """Standard deviation of the priors of strengths."""
+    posterior: Posterior | None
+    """The posterior of strengths; None for the free model, whose pairs are independent Beta
+    variables."""
+    mode: Mode | None
+    """The mode of the posterior of strengths; None for the free model."""
 
     @cached_property
     def draws(self) -> Draws | None:
-        """Weighted draws from the posterior of strengths; None for the free model, and where the
-        normal approximation stands in for them (`normal`)."""
-        if self.posterior is None:
+        """Draws from the posterior of strengths (`jaxduel.votes.posterior`); None for the free
+        model."""
+        if self.posterior is None or self.mode is None:
             return None
-        return draws_of(self.posterior, self.votes.wins, self.votes.ties, self.prior_std)
-
-    @property
-    def model_text(self) -> str:
-        """The model's name, with a note if its posterior is approximated."""
-        return f"{self.model}, the posterior taken as normal" if self.normal else self.model
-
-    @property
-    def normal(self) -> bool:
-        """True where results come from the normal approximation at the mode: with hundreds of arms,
-        tens with few votes, or a wide prior and few votes, fewer than 1,000 draws would count.
-        """
-        return self.posterior is not None and self.draws is None
+        return draws_of(self.posterior, self.mode)
 
     @cached_property
     def problem(self) -> DuelingProblem:
@@ -99,14 +91,12 @@ class Fit:
         and the problem has `ties`.
         """
         ties = None
-        if self.posterior is None:
+        if self.draws is None or self.strengths is None:
             mean = free.mean(self.votes.wins)
         else:
-            mean = self.posterior.mean_preferences()
-            ties = self.posterior.mean_ties() if self.model == "davidson" else None
-        if self.draws is not None:  # arms that are level stay so, exactly
-            mean = coherent(np.where(mean == 0.5, 0.5, self.draws.mean_preferences(self.model)))
-            ties = None if ties is None else self.draws.mean_ties()
+            level = np.abs(self.strengths[:, None] - self.strengths) < _LEVEL
+            mean = np.where(level, 0.5, self.draws.mean_preferences(self.model))
+            ties = self.draws.mean_ties() if self.model == "davidson" else None
         name = f"{self.votes.name} ({self.model})"
         return from_matrix(mean, name=name, ties=ties, arms=self.votes.arms)
 
@@ -128,12 +118,8 @@ class Fit:
         n, key = whole_number(n, 1, "n"), root_key(key)
         # Beta variables on the host: in float64, and JAX compiles for seconds for each shape
         rng = np.random.default_rng(np.asarray(jax.random.bits(key, (8,))))
-        if self.posterior is not None:
-            if self.draws is None:
-                normals = rng.standard_normal((n, len(self.posterior.factor)))
-                strengths, log_nu = self.posterior.draws(normals)
-            else:
-                strengths, log_nu = self.draws.resampled(rng, n)
+        if self.draws is not None:
+            strengths, log_nu = self.draws.resampled(rng, n)
             d = strengths[:, :, None] - strengths[:, None, :]
             model = "btl" if decisive and self.model == "davidson" else self.model
             return coherent(preferences(model, d, log_nu[:, None, None]))
@@ -154,24 +140,20 @@ class Fit:
         wins = np.zeros(self.votes.num_arms)
         for start in range(0, _DRAWS, part):
             size = min(part, _DRAWS - start)
-            if self.posterior is None:
-                scores = free.copeland_scores(rng, self.votes.wins, size)
-            else:
-                normals = rng.standard_normal((size, len(self.posterior.factor)))
-                scores, _ = self.posterior.draws(normals)
+            scores = free.copeland_scores(rng, self.votes.wins, size)
             wins += (scores == scores.max(axis=1, keepdims=True)).sum(axis=0)
         return wins / _DRAWS
 
     @property
     def effective_draws(self) -> float:
-        """Number of unweighted draws that tell as much as those of `best`: 20,000 of pairs or of a
-        normal law, otherwise fewer, at least 1,000."""
+        """Number of independent, unweighted draws that tell as much as those of `best`: 20,000 of
+        pairs, otherwise fewer, at least 1,000."""
         return _DRAWS if self.draws is None else self.draws.effective
 
     @property
     def strengths(self) -> np.ndarray | None:
         """Strengths at the mode, their mean 0: (K,) float64; None for the free model."""
-        return None if self.posterior is None else self.posterior.mode
+        return None if self.mode is None else self.mode.strengths
 
     @property
     def strength_intervals(self) -> np.ndarray | None:
@@ -180,9 +162,7 @@ class Fit:
 
         Their ends are the 2.5 and 97.5 % quantiles of the posterior.
         """
-        if self.posterior is None:
-            return None
-        return intervals95(self.posterior, self.draws)
+        return None if self.draws is None else self.draws.intervals95(self.draws.strengths)
 
     def difference(self, first: int | str, second: int | str) -> Difference:
         """Difference between the strengths of two arms, its 95 % interval and probability.
@@ -203,11 +183,11 @@ class Fit:
           >>> jd.votes.fit(votes).difference(0, "1").above > 0.99
           True
         """
-        posterior = self._comparable()
+        comparable = self._comparable()
         i, j = (arm_number(self.votes, arm) for arm in (first, second))
         if i == j:
             raise InputError(f"the arm '{shorten(self.votes.arms[i])}' is compared with itself.")
-        numbers = differences(posterior, self.draws, i, np.array([j]))
+        numbers = differences(*comparable, i, np.array([j]))
         return Difference((self.votes.arms[i], self.votes.arms[j]), *numbers[:, 0].tolist())
 
     def elo(self, anchor: int | str | None = None, rating: float = 1000.0) -> pd.DataFrame:
@@ -234,9 +214,9 @@ class Fit:
           >>> jd.votes.fit(votes).elo("bea").round(-1).values.tolist()
           [['ada', 1070.0, 1000.0, 1140.0], ['bea', 1000.0, 1000.0, 1000.0]]
         """
-        posterior = self._comparable()
+        comparable = self._comparable()
         number = None if anchor is None else arm_number(self.votes, anchor)
-        return ratings(self.votes.arms, posterior, self.draws, number, rating)
+        return ratings(self.votes.arms, *comparable, number, rating)
 
     def between(self, *arms: int | str) -> pd.DataFrame:
         """The arms in pairs, with 95 % intervals: a row for each pair, in the order given.
@@ -252,16 +232,15 @@ class Fit:
         Raises:
           InputError: the free model, an unknown arm, a single arm, or one arm twice.
         """
-        posterior = self._comparable()
+        comparable = self._comparable()
         chosen = [arm_number(self.votes, arm) for arm in arms or range(self.votes.num_arms)]
-        mean = self.problem.preferences
-        return pairs(self.votes.arms, chosen, posterior, self.draws, mean)
+        return pairs(self.votes.arms, chosen, self.model, *comparable, self.problem.preferences)
 
     @cached_property
     def stronger(self) -> np.ndarray | None:
         """Posterior probability of each arm that it is stronger than each other: (K, K) float64,
         1/2 on the diagonal; None for the free model."""
-        return None if self.posterior is None else stronger(self.posterior, self.draws)
+        return None if self.draws is None else self.draws.stronger()
 
     def ranks(self, top: int = 3) -> pd.DataFrame:
         """Ranks of the arms, 1 the strongest's, and their chances to be near the top.
@@ -277,25 +256,22 @@ class Fit:
 
         Raises:
           InputError: the free model, or `top` is no whole number of at least 1.
-
-        Warns:
-          UserWarning: too few draws for the ranges of so many arms: from some 200 arms.
         """
-        return ranks(self.votes.arms, self._comparable(), self.draws, top)
+        return ranks(self.votes.arms, *self._comparable(), top)
 
-    def _comparable(self) -> Laplace:
-        """The posterior of strengths; InputError for the free model."""
-        if self.posterior is None:
+    def _comparable(self) -> tuple[Mode, Draws]:
+        """Mode and draws of the strengths; InputError for the free model."""
+        if self.mode is None or self.draws is None:
             raise InputError("the free model has no strengths to compare: fit btl, for example.")
-        return self.posterior
+        return self.mode, self.draws
 
     @property
     def nu(self) -> float | None:
         """Davidson's parameter of ties at the mode: equal arms tie with probability nu / (2 + nu);
         None for other models."""
-        if self.posterior is None or self.model != "davidson":
+        if self.mode is None or self.model != "davidson":
             return None
-        return float(np.exp(self.posterior.log_nu))
+        return float(np.exp(self.mode.parameters[self.mode.num_arms]))
 
     @cached_property
     def misfit(self) -> Misfit:
@@ -326,11 +302,10 @@ class Fit:
             low, high = self.strength_intervals.T
             columns |= {"strength": self.strengths, "low": low, "high": high}
             order = ["strength"]
-        if self.posterior is not None:
-            first = int(np.argmax(self.posterior.mode))
+            first = int(np.argmax(self.strengths))
             others = np.flatnonzero(np.arange(self.votes.num_arms) != first)
             gaps = np.full((4, self.votes.num_arms), np.nan)
-            gaps[:, others] = differences(self.posterior, self.draws, first, others)
+            gaps[:, others] = differences(*self._comparable(), first, others)
             columns |= dict(zip(("gap", "gap_low", "gap_high", "gap_above"), gaps, strict=True))
         table = pd.DataFrame(columns | {"best": self.best})
         return table.sort_values(order, ascending=False, kind="stable", ignore_index=True)
@@ -338,7 +313,7 @@ class Fit:
     def __repr__(self) -> str:
         first = int(np.argmax(self.best))
         return (
-            f"Fit of {self.model_text} to {self.votes}: '{self.votes.arms[first]}' best with "
+            f"Fit of {self.model} to {self.votes}: '{self.votes.arms[first]}' best with "
             f"probability {self.best[first]:.2f}"
         )
 
@@ -352,11 +327,8 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
     - "davidson": btl with ties, P(i), P(j), P(tie) proportional to exp(d/2), exp(-d/2), nu, and log
       nu with the same prior.
 
-    Posteriors of strengths are weighted draws about the mode (`jaxduel.votes.posterior`). For
-    hundreds of arms, or tens with few votes, they are normal approximations at the mode
-    (`Fit.normal`), too cautious about an arm that won or lost nearly all of few votes: its
-    probability of being best or worst is too small, and fewer of its 95 % intervals hold the truth.
-    Only davidson reads ties; other models ignore them.
+    Posteriors of strengths are exact but for the number of draws (`jaxduel.votes.posterior`). Only
+    davidson reads ties; other models ignore them.
 
     Args:
       votes: the votes.
@@ -390,7 +362,7 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
         raise InputError(f"{votes.name} hold ties alone: only the model davidson reads them.")
     warn_of_groups(votes, with_ties)
     if model == "free":
-        return Fit(votes, model, None)
-    prior_std = float(prior_std)
-    laplace = fit_strengths(model, votes.wins, votes.ties, prior_std)
-    return Fit(votes, model, laplace, prior_std)
+        return Fit(votes, model, None, None)
+    met = comparisons(votes.wins, votes.ties if with_ties else 0 * votes.wins)
+    posterior = Posterior(model, met, float(prior_std))
+    return Fit(votes, model, posterior, mode_of(posterior))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxduel.problems.strengths import fit_strengths, log_likelihood, preferences
+from jaxduel.problems.strengths import Posterior, comparisons, mode_of, preferences
 from jaxduel.votes.counts import Votes
 from jaxduel.votes.deviance import moments_of_deviance
 
@@ -192,19 +192,21 @@ def misfit_of(votes: Votes, model: str, in_favour: np.ndarray) -> Misfit:
     compared = decisive + ties if with_ties else decisive
     if not compared.any():
         return Misfit(votes, model, 0.0, 0, 0.0, 0.0, 0.0, None, in_favour)
-    fitted = fit_strengths(tested, wins, ties, _NO_PRIOR)
+    posterior = Posterior(tested, comparisons(wins, ties * with_ties), _NO_PRIOR)
+    fitted = mode_of(posterior)
     free = _entropy(wins).sum() - _entropy(compared).sum() / 2
     if with_ties:
         free += _entropy(ties).sum() / 2
-    deviance = 2 * (free - log_likelihood(tested, fitted, wins, ties))
+    deviance = 2 * (free - float(posterior.log_likelihood(fitted.parameters)))
     num_pairs = int((np.triu(compared) > 0).sum())
     parameters = votes.num_arms - len(votes.groups(ties=with_ties)) + with_ties
     freedom = ((1 + with_ties) * num_pairs - parameters) * votes.whole
     expected = variance = 0.0
     if freedom:
-        law = tested, fitted.mode, fitted.log_nu, compared, freedom
+        log_nu = fitted.parameters[-1] if with_ties else np.nan
+        law = tested, fitted.strengths, float(log_nu), compared, freedom
         expected, variance = moments_of_deviance(*law)
-    d = fitted.mode[:, None] - fitted.mode
+    d = fitted.strengths[:, None] - fitted.strengths
     p = preferences("btl" if model == "davidson" else model, d, np.nan)
     return Misfit(
         votes,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxduel.errors import InputError, shorten
-from jaxduel.problems.strengths import Laplace, coherent, preferences
-from jaxduel.votes.posterior import Draws, differences, normal_draws
+from jaxduel.problems.strengths import Mode, preferences
+from jaxduel.votes.posterior import Draws, differences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 def pairs(
     arms: Sequence[str],
     chosen: Sequence[int],
-    posterior: Laplace,
-    draws: Draws | None,
+    model: str,
+    mode: Mode,
+    draws: Draws,
     mean: np.ndarray,
 ) -> pd.DataFrame:
     """The table of `Fit.between`.
@@ -27,8 +28,9 @@ def pairs(
     Args:
       arms: names of the arms.
       chosen: arms of which every pair is compared.
-      posterior: the normal approximation of the strengths.
-      draws: weighted draws of the strengths; None where the normal approximation stands in.
+      model: name of the model.
+      mode: the mode of the strengths.
+      draws: draws of the strengths.
       mean: (K, K) mean preferences.
 
     Raises:
@@ -41,14 +43,13 @@ def pairs(
     for place, arm in enumerate(chosen):
         if arm in chosen[:place]:
             raise InputError(f"the arm '{shorten(arms[arm])}' is compared with itself.")
-    sample = normal_draws(posterior) if draws is None else draws
     parts = []
     for place, first in enumerate(chosen[:-1]):
         others = np.array(chosen[place + 1 :])
-        gap, gap_low, gap_high, above = differences(posterior, draws, first, others)
-        d = sample.strengths[:, [first]] - sample.strengths[:, others]
-        p = preferences(posterior.model, d, sample.log_nu[:, None])
-        low, high = sample.intervals95(p).T
+        gap, gap_low, gap_high, above = differences(mode, draws, first, others)
+        d = draws.strengths[:, [first]] - draws.strengths[:, others]
+        p = preferences(model, d, draws.log_nu[:, None])
+        low, high = draws.intervals95(p).T
         columns = {
             "first": arms[first],
             "second": [arms[other] for other in others],
@@ -62,18 +63,3 @@ def pairs(
         }
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
-
-
-def stronger(posterior: Laplace, draws: Draws | None) -> np.ndarray:
-    """Probability of each arm that it is stronger than each other: (K, K); arguments of `pairs`."""
-    if draws is not None:
-        drawn = draws.strengths
-        above = np.stack([draws.weights @ (own[:, None] > drawn) for own in drawn.T])
-        return coherent(np.clip(above, 0, 1))
-    from scipy.special import ndtr
-
-    mode, num_arms = posterior.mode, len(posterior.mode)
-    covariance = posterior.covariance[:num_arms, :num_arms]
-    own = np.diagonal(covariance)
-    std = np.sqrt(own[:, None] + own - 2 * covariance + np.eye(num_arms))  # 1 of the same arm
-    return coherent(ndtr((mode[:, None] - mode) / std))

@@ -209,7 +209,7 @@ class Plan:
         is_best = " tie; the one drawn is" if len(self._named) > 1 else ", which is"
         title = (
             f"{votes.name}: {votes.num_arms} arms, {counted(votes.num_votes, 'vote')}; model "
-            f"{self.fit.model_text}, arms named by {self.rule}"
+            f"{self.fit.model}, arms named by {self.rule}"
         )
         lines = [
             "; ".join([title, *votes.notes]),

@@ -1,35 +1,39 @@
-"""The posterior of strengths and of their differences: weighted draws by importance sampling.
+"""The posterior of strengths and of their differences, as draws.
 
-The proposal is a multivariate t with the mode and covariance of the Laplace approximation (Geweke,
-"Bayesian inference in econometric models using Monte Carlo integration", Econometrica 57, 1989),
-and weights are the exact posterior divided by it. Where an arm won nearly all of few votes the
-posterior is skewed, which a normal law cannot be.
+Few arms, or many votes: weighted draws. The proposal is a multivariate t with the mode and the
+curvature of the posterior (Geweke, "Bayesian inference in econometric models using Monte Carlo
+integration", Econometrica 57, 1989), and weights are the exact posterior divided by it. Where too
+few of these would count: Hamiltonian Monte Carlo (`jaxduel.numerics.hamiltonian`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from statistics import NormalDist
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
-from jaxduel.problems.strengths import Laplace, coherent, davidson, preferences
+from jaxduel.errors import warn_caller
+from jaxduel.numerics.hamiltonian import chains, diagnosed
+from jaxduel.problems.strengths import Mode, Posterior, coherent, davidson, preferences
 
 _DRAWS = 20_000
-"""Draws, an even number; fewer where the pairs of many arms would take long."""
+"""Weighted draws, an even number; fewer where the pairs of many arms would take long."""
 _MOST_TERMS = 2**26
-"""Most pairs of arms, over all draws, that likelihoods and preferences are computed for."""
-_MOST_NUMBERS = 2**24
-"""Most random numbers of the normal approximation."""
+"""Most pairs of arms, over all weighted draws, that likelihoods are computed for."""
 _LEAST_EFFECTIVE = 1_000
-"""Effective draws below which the normal approximation is taken instead."""
+"""Effective draws below which chains are run instead."""
 _LEAST_DEGREES = 8
 """Least degrees of freedom of t. With more arms there are as many: the radius of t varies like 1
 over their root, that of a normal law like 1 over the root of the number of arms."""
+_CHAINS, _LENGTH, _MOST_LENGTH = 16, 256, 1_024
+"""Number of chains; draws of each that are made at once, and at most."""
+_MOST_R_HAT = 1.01
+_MOST_MEANS = 2**29
+"""Most pairs of arms, over all draws, of mean preferences: of many arms a part of the draws."""
 _PART = 2**17
 """Pairs of arms that are worked on at once: they fit into a processor's cache."""
-_SMALLEST = 1e-300
 
 
 class Draws(NamedTuple):
@@ -37,12 +41,10 @@ class Draws(NamedTuple):
 
     strengths: np.ndarray  # (N, K) float64, of each draw with mean 0
     log_nu: np.ndarray  # (N,) float64: davidson's
+    side: np.ndarray  # (N,) float64: the effect of the left side
     weights: np.ndarray  # (N,) float64, their sum 1
-
-    @property
-    def effective(self) -> float:
-        """Number of unweighted draws that tell as much."""
-        return float(1 / np.sum(self.weights**2))
+    effective: float
+    """Number of unweighted and independent draws that tell as much of each strength, at least."""
 
     def intervals95(self, values: np.ndarray) -> np.ndarray:
         """2.5 and 97.5 % quantiles of M values of each draw (N, M), such as `strengths`: (M, 2)."""
@@ -57,6 +59,12 @@ class Draws(NamedTuple):
         strongest = np.argmax(self.strengths, axis=1)
         return np.bincount(strongest, self.weights, self.strengths.shape[1])
 
+    def stronger(self) -> np.ndarray:
+        """Probability of each arm that it is stronger than each other: (K, K) float64."""
+        drawn = self.strengths
+        above = np.stack([self.weights @ (own[:, None] > drawn) for own in drawn.T])
+        return coherent(np.clip(above, 0, 1))
+
     def mean_preferences(self, model: str) -> np.ndarray:
         """Mean of the preferences: (K, K) float64."""
         return coherent(self._mean(lambda d, log_nu: preferences(model, d, log_nu)))
@@ -70,11 +78,14 @@ class Draws(NamedTuple):
         """Mean of a function of differences (n, pairs) and log nu (n, 1), above the diagonal."""
         num_arms = self.strengths.shape[1]
         i, j = np.triu_indices(num_arms, 1)
+        every = -(-len(self.weights) * len(i) // _MOST_MEANS)
+        used = self.weights[::every]
         mean = np.zeros((num_arms, num_arms))
-        for own in _parts(len(self.weights), len(i)):
-            d = self.strengths[own, i] - self.strengths[own, j]
-            mean[i, j] += self.weights[own] @ of(d, self.log_nu[own, None])
-        return mean
+        for own in _parts(len(used), len(i)):
+            strengths, log_nu = self.strengths[::every][own], self.log_nu[::every][own]
+            d = strengths[:, i] - strengths[:, j]
+            mean[i, j] += used[own] @ of(d, log_nu[:, None])
+        return mean / used.sum()
 
     def resampled(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Strengths (n, K) and log nu (n,) without weights, by systematic resampling, shuffled."""
@@ -84,20 +95,26 @@ class Draws(NamedTuple):
         return self.strengths[chosen], self.log_nu[chosen]
 
 
-def draws_of(fitted: Laplace, wins: np.ndarray, ties: np.ndarray, prior_std: float) -> Draws | None:
-    """Draws from the posterior, the same in every process.
+def draws_of(posterior: Posterior, mode: Mode) -> Draws:
+    """Draws from a posterior, the same in every process.
 
     Random numbers are given to arms in the order of their strengths, so that relabelled arms have
     relabelled draws.
 
     Args:
-      fitted: the Laplace approximation.
-      wins, ties, prior_std: the arguments of the fit.
+      posterior: the posterior.
+      mode: its mode.
 
-    Returns:
-      The draws; None where too few draws are effective, or the arms are too many.
+    Warns:
+      UserWarning: the chains have not met, or their draws are few.
     """
-    num_arms, size = len(wins), len(fitted.factor)
+    draws = _weighted(posterior, mode)
+    return _chained(posterior, mode) if draws is None else draws
+
+
+def _weighted(posterior: Posterior, mode: Mode) -> Draws | None:
+    """Weighted draws; None where too few would be effective, or the arms are too many."""
+    num_arms, size = posterior.votes.num_arms, posterior.size
     half = min(_DRAWS, _MOST_TERMS * 2 // (num_arms * (num_arms - 1))) // 2
     if 2 * half < _LEAST_EFFECTIVE:
         return None
@@ -108,67 +125,70 @@ def draws_of(fitted: Laplace, wins: np.ndarray, ties: np.ndarray, prior_std: flo
     normals[:, :num_arms] -= normals[:, :num_arms].mean(axis=1, keepdims=True)
     normals = np.concatenate([normals, -normals])
     log_t = -(degrees + size - 1) / 2 * np.log1p(np.sum(normals**2, axis=1) / degrees)
-    places = np.append(np.argsort(np.argsort(fitted.mode)), np.arange(num_arms, size))
-    left, lengths, _ = np.linalg.svd(fitted.factor)
-    moved = normals[:, places] @ ((left * lengths) @ left.T)  # times the covariance's root
-    strengths = fitted.mode + moved[:, :num_arms]
-    log_nu = fitted.log_nu + (moved[:, -1] if size > num_arms else np.zeros(2 * half))
-    log_weights = _log_posterior(fitted.model, strengths, log_nu, wins, ties, prior_std) - log_t
+    left, lengths, _ = np.linalg.svd(mode.factor)
+    root = (left * lengths) @ left.T  # of the covariance
+    points = mode.parameters + normals[:, _places(mode)] @ root
+    log_weights = -log_t
+    for own in _parts(len(points), len(posterior.votes.first)):
+        log_weights[own] += posterior.log_density(points[own].T)
     weights = np.exp(log_weights - log_weights.max())
-    draws = Draws(strengths, log_nu, weights / weights.sum())
-    return draws if draws.effective >= _LEAST_EFFECTIVE else None
+    weights /= weights.sum()
+    effective = float(1 / np.sum(weights**2))
+    return _named(posterior, points, weights, effective) if effective >= _LEAST_EFFECTIVE else None
 
 
-def normal_draws(fitted: Laplace) -> Draws:
-    """Draws from the normal approximation, of equal weight, the same in every process."""
-    size = len(fitted.factor)
-    count = min(_DRAWS, max(_MOST_NUMBERS // size, 1))
-    strengths, log_nu = fitted.draws(np.random.default_rng(0).standard_normal((count, size)))
-    return Draws(strengths, log_nu, np.full(count, 1 / count))
+def _chained(posterior: Posterior, mode: Mode) -> Draws:
+    """Draws of several chains."""
+    num_arms, size, rng = posterior.votes.num_arms, posterior.size, np.random.default_rng(0)
+    places = _places(mode)
+
+    def normals() -> np.ndarray:
+        return rng.standard_normal((size, _CHAINS))[places]
+
+    squares, axes = np.linalg.eigh(mode.information)
+    start = mode.parameters[:, None] + (axes / np.sqrt(squares)) @ (axes.T @ normals())
+    density = posterior.log_density, posterior.slope
+    drawn = chains(*density, mode.information, start, normals, rng)
+    points = np.empty((0, _CHAINS, size))
+    while True:
+        more = np.stack(list(islice(drawn, _LENGTH))).transpose(0, 2, 1)
+        more[..., :num_arms] -= more[..., :num_arms].mean(axis=-1, keepdims=True)
+        points = np.concatenate([points, more])
+        effective, r_hat = diagnosed(points)
+        met = effective.min() >= _LEAST_EFFECTIVE and r_hat.max() <= _MOST_R_HAT
+        if met or len(points) == _MOST_LENGTH:
+            break
+    if not met:
+        warn_caller(
+            f"the chains of the fit have not met: R-hat is {r_hat.max():.2f}, and "
+            f"{effective.min():,.0f} draws are effective; intervals are rough. A smaller prior_std "
+            "may help."
+        )
+    points = points.reshape(-1, size)
+    weights = np.full(len(points), 1 / len(points))
+    return _named(posterior, points, weights, float(effective.min()))
 
 
-def _log_posterior(
-    model: str,
-    strengths: np.ndarray,
-    log_nu: np.ndarray,
-    wins: np.ndarray,
-    ties: np.ndarray,
-    prior_std: float,
-) -> np.ndarray:
-    """Log-posterior of strengths (N, K) and log nu (N,), up to a constant: (N,)."""
-    square = np.sum(strengths**2, axis=1)
-    if with_ties := model == "davidson":
-        square += log_nu**2
-    value = -square / (2 * prior_std**2)
-    i, j = np.nonzero(np.triu(wins + wins.T + ties * with_ties))
-    for own in _parts(len(value), len(i)):
-        d = strengths[own, i] - strengths[own, j]
-        if with_ties:
-            chances = davidson(d, log_nu[own, None])
-        else:
-            chances = preferences(model, d, np.nan), preferences(model, -d, np.nan)
-        for chance, counts in zip(chances, (wins[i, j], wins[j, i], ties[i, j]), strict=False):
-            value[own] += np.log(np.maximum(chance, _SMALLEST)) @ counts
-    return value
+def _places(mode: Mode) -> np.ndarray:
+    """The random number that each parameter takes: of the weakest arm the first, and so on."""
+    num_arms = mode.num_arms
+    known = np.diagonal(mode.information)[:num_arms].round(6)  # orders arms that are level
+    order = np.lexsort((known, mode.strengths.round(9)))
+    return np.append(np.argsort(order), np.arange(num_arms, len(mode.parameters)))
+
+
+def _named(posterior: Posterior, points: np.ndarray, weights: np.ndarray, count: float) -> Draws:
+    """The draws of parameters (N, P), of which `count` are effective."""
+    num_arms, none = posterior.votes.num_arms, np.full(len(points), np.nan)
+    log_nu = points[:, num_arms] if posterior.model == "davidson" else none
+    side = points[:, -1] if posterior.votes.sided else none
+    return Draws(points[:, :num_arms], log_nu, side, weights, count)
 
 
 def _parts(count: int, pairs: int) -> Iterator[slice]:
     """Slices of draws, each of about `_PART` pairs."""
-    part = max(_PART // pairs, 1)
+    part = max(_PART // max(pairs, 1), 1)
     return (slice(start, start + part) for start in range(0, count, part))
-
-
-Z95 = NormalDist().inv_cdf(0.975)
-
-
-def intervals95(posterior: Laplace, draws: Draws | None) -> np.ndarray:
-    """95 % intervals of the strengths, relative to the mean of all: (K, 2); `draws` as in
-    `differences`."""
-    if draws is not None:
-        return draws.intervals95(draws.strengths)
-    mode = posterior.mode
-    half = Z95 * np.sqrt(np.diagonal(posterior.covariance)[: len(mode)])
-    return np.stack([mode - half, mode + half], axis=1)
 
 
 class Difference(NamedTuple):
@@ -192,23 +212,15 @@ class Difference(NamedTuple):
     """Posterior probability that the first arm is stronger."""
 
 
-def differences(
-    posterior: Laplace, draws: Draws | None, first: int, others: np.ndarray
-) -> np.ndarray:
+def differences(mode: Mode, draws: Draws, first: int, others: np.ndarray) -> np.ndarray:
     """The numbers of the `Difference` of an arm to each of M others: (4, M) float64.
 
     Args:
-      posterior: the normal approximation of the strengths.
-      draws: weighted draws of the strengths; None where the normal approximation stands in.
+      mode: the mode of the strengths.
+      draws: draws of the strengths.
       first: the arm.
       others: (M,) the other arms.
     """
-    value = posterior.mode[first] - posterior.mode[others]
-    if draws is not None:
-        drawn = draws.strengths[:, [first]] - draws.strengths[:, others]
-        return np.stack([value, *draws.intervals95(drawn).T, draws.weights @ (drawn > 0)])
-    from scipy.special import ndtr
-
-    own, both = np.diagonal(posterior.covariance), posterior.covariance[first, others]
-    std = np.sqrt(own[first] + own[others] - 2 * both)
-    return np.stack([value, value - Z95 * std, value + Z95 * std, ndtr(value / std)])
+    value = mode.strengths[first] - mode.strengths[others]
+    drawn = draws.strengths[:, [first]] - draws.strengths[:, others]
+    return np.stack([value, *draws.intervals95(drawn).T, draws.weights @ (drawn > 0)])

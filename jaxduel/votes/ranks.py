@@ -1,9 +1,8 @@
 """Ranks of arms, with ranges that hold for all arms at once.
 
-Ranges are those of Besag, Green, Higdon and Mengersen ("Bayesian computation and stochastic
-systems", Statistical Science 10, 1995): every arm's range leaves out the same probability at either
-end, as much as lets 95 % of draws lie within the ranges of all arms. A draw is judged by the other
-draws: among many arms most draws are the first or last of some arm.
+Ranges are simultaneous bands (Ruppert, Wand and Carroll, "Semiparametric regression", 2003, section
+6.5): as many deviations about each arm's mean rank as let 95 % of draws lie within the ranges of
+all arms. Deviations are taken apart below and above the mean, since ranks near the ends are skewed.
 """
 
 from __future__ import annotations
@@ -13,10 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxduel.errors import warn_caller
 from jaxduel.policies.checks import whole_number
-from jaxduel.problems.strengths import Laplace
-from jaxduel.votes.posterior import Draws, normal_draws
+from jaxduel.problems.strengths import Mode
+from jaxduel.votes.posterior import Draws
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,41 +22,39 @@ if TYPE_CHECKING:
 _LEVEL = 0.95
 _LEVEL_ARMS = 1e-6
 """Difference of strengths up to which arms share a rank: modes have errors of rounding."""
-_ROUNDING = 1e-12
-"""Error of a sum of weights, and of a tail as it is found from either end."""
+_ROUNDING = 1e-9
+"""Error of a sum of weights, and of a rank."""
+_LEAST_SCALE = 1e-6
+"""Deviation of a rank that is certain."""
 
 
-def ranks(arms: Sequence[str], posterior: Laplace, draws: Draws | None, top: int) -> pd.DataFrame:
+def ranks(arms: Sequence[str], mode: Mode, draws: Draws, top: int) -> pd.DataFrame:
     """The table of `Fit.ranks`.
 
     Args:
       arms: names of the arms.
-      posterior: the normal approximation of the strengths.
-      draws: weighted draws of the strengths; None where the normal approximation stands in.
+      mode: the mode of the strengths.
+      draws: draws of the strengths.
       top: places that count as the top, at least 1.
 
     Raises:
       InputError: unless `top` is a whole number of at least 1.
-
-    Warns:
-      UserWarning: the draws are too few for ranges of so many arms.
     """
     import pandas as pd
 
     top = whole_number(top, 1, "top")
-    sample = normal_draws(posterior) if draws is None else draws
-    drawn = _ranks(sample.strengths)
-    chances = _chances(drawn, sample.weights)
-    low, high = _ranges(drawn, sample.weights, chances)
-    mode = posterior.mode
+    drawn = _ranks(draws.strengths)
+    chances = _chances(drawn, draws.weights)
+    low, high = _ranges(drawn, draws.weights)
+    strengths = mode.strengths
     columns = {
         "arm": arms,
-        "rank": 1 + (mode > mode[:, None] + _LEVEL_ARMS).sum(axis=1),
+        "rank": 1 + (strengths > strengths[:, None] + _LEVEL_ARMS).sum(axis=1),
         "rank_low": low + 1,
         "rank_high": high + 1,
         f"top_{top}": np.minimum(chances[:, :top].sum(axis=1), 1),
     }
-    order = np.argsort(-mode, kind="stable")
+    order = np.argsort(-strengths, kind="stable")
     return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
 
 
@@ -76,21 +72,15 @@ def _chances(drawn: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.stack([np.bincount(own, weights, num_arms) for own in drawn.T])
 
 
-def _ranges(
-    drawn: np.ndarray, weights: np.ndarray, chances: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _ranges(drawn: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First and last ranks, from 0, of each arm's range: (K,) each."""
-    # probability of a rank and of all beyond it, on the rarer side
-    below, above = np.cumsum(chances, axis=1), np.cumsum(chances[:, ::-1], axis=1)[:, ::-1]
-    tails = np.minimum(below, above)
-    # of the arms of a draw, without the draw itself
-    least = np.min(tails[np.arange(len(tails)), drawn], axis=1) - weights
-    order = np.argsort(-least, kind="stable")
-    last = order[np.argmax(np.cumsum(weights[order]) >= _LEVEL - _ROUNDING)]
-    if least[last] < _ROUNDING:
-        warn_caller(
-            f"{len(weights):,} draws are too few for ranks of {len(tails):,} arms: their ranges "
-            f"hold at once with a probability below {_LEVEL}."
-        )
-    inside = tails >= max(least[last] - _ROUNDING, _ROUNDING)
-    return np.argmax(inside, axis=1), len(tails) - 1 - np.argmax(inside[:, ::-1], axis=1)
+    mean = weights @ drawn
+    away = drawn - mean
+    scales = [np.sqrt(weights @ np.maximum(side, 0) ** 2) for side in (-away, away)]
+    lower, upper = (np.maximum(scale, _LEAST_SCALE) for scale in scales)
+    furthest = np.maximum(-away / lower, away / upper).max(axis=1)
+    order = np.argsort(furthest)
+    within = np.cumsum(weights[order]) >= _LEVEL - _ROUNDING
+    reach = furthest[order[np.argmax(within)]] + _ROUNDING
+    low, high = np.ceil(mean - reach * lower), np.floor(mean + reach * upper)
+    return np.maximum(low, 0).astype(int), np.minimum(high, drawn.shape[1] - 1).astype(int)

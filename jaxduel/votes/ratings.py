@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jaxduel.policies.checks import require_number
-from jaxduel.problems.strengths import Laplace
-from jaxduel.votes.posterior import Draws, differences, intervals95
+from jaxduel.problems.strengths import Mode
+from jaxduel.votes.posterior import Draws, differences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +25,8 @@ _POINTS = 400 / math.log(10)
 
 def ratings(
     arms: Sequence[str],
-    posterior: Laplace,
-    draws: Draws | None,
+    mode: Mode,
+    draws: Draws,
     anchor: int | None,
     rating: float,
 ) -> pd.DataFrame:
@@ -34,8 +34,8 @@ def ratings(
 
     Args:
       arms: names of the arms.
-      posterior: the normal approximation of the strengths.
-      draws: weighted draws of the strengths; None where the normal approximation stands in.
+      mode: the mode of the strengths.
+      draws: draws of the strengths.
       anchor: the arm that has the rating; if None, the mean of all arms has it.
       rating: from -1e6 to 1e6.
 
@@ -46,11 +46,11 @@ def ratings(
 
     require_number(rating, lambda x: abs(x) <= 1e6, "rating must be a number from -1e6 to 1e6")
     if anchor is None:
-        moved = np.stack([posterior.mode, *intervals95(posterior, draws).T])
+        moved = np.stack([mode.strengths, *draws.intervals95(draws.strengths).T])
     else:
-        moved = np.zeros((3, len(posterior.mode)))
-        others = np.flatnonzero(np.arange(len(posterior.mode)) != anchor)
-        value, low, high, _ = differences(posterior, draws, anchor, others)
+        moved = np.zeros((3, mode.num_arms))
+        others = np.flatnonzero(np.arange(mode.num_arms) != anchor)
+        value, low, high, _ = differences(mode, draws, anchor, others)
         moved[:, others] = -value, -high, -low
     points = dict(zip(("elo", "elo_low", "elo_high"), rating + _POINTS * moved, strict=True))
     table = pd.DataFrame({"arm": arms} | points)

@@ -36,7 +36,7 @@ def test_the_fit_of_shares(tmp_path):
     for model in ("btl", "davidson"):
         fit = jd.votes.fit(votes, model)
         if model == "btl":
-            np.testing.assert_allclose(fit.posterior.mode, [d / 2, -d / 2], atol=1e-6)
+            np.testing.assert_allclose(fit.strengths, [d / 2, -d / 2], atol=1e-6)
         assert fit.table()["votes"].tolist() == [4, 4]
         assert fit.table()["wins"].tolist() == [3.2, 0.8]
         assert "not tested, as there are fractions of votes" in fit.misfit.lines()[0]

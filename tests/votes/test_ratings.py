@@ -6,7 +6,6 @@ import pytest
 import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.problems.strengths import davidson
-from jaxduel.votes import posterior
 from tests.votes.cases import STRONG, drawn, relabelled
 
 VOTES = jd.votes.from_counts([[0, 9, 8], [5, 0, 4], [1, 6, 0]], arms=["ada", "bob", "cyd"])
@@ -32,13 +31,10 @@ def test_400_points_are_ten_wins_for_a_loss():
     assert fit.elo()["elo"].tolist() == pytest.approx([1_200, 800], abs=1e-3)
 
 
-@pytest.mark.parametrize("normal", [False, True])
+@pytest.mark.usefixtures("kind")
 @pytest.mark.parametrize("model", STRONG)
-def test_ratings_are_strengths_and_differences_on_another_scale(model, normal, monkeypatch):
-    if normal:
-        monkeypatch.setattr(posterior, "_LEAST_EFFECTIVE", 20_001)
+def test_ratings_are_strengths_and_differences_on_another_scale(model):
     fit = jd.votes.fit(drawn(np.random.default_rng(4), model, per_pair=9), model)
-    assert fit.normal == normal
     scale = 400 / np.log(10)
     strengths = np.column_stack([fit.strengths, fit.strength_intervals])
     np.testing.assert_allclose(elo(fit), 1_000 + scale * strengths)
