@@ -170,6 +170,8 @@ class Reading:
     """a column to leave out, whatever its name; may be repeated."""
     outcomes: Annotated[Settings, arg(name="outcome", metavar="WORD=MEANING")] = ()
     """left, right, tie or skip, as unresolved=skip; repeatable."""
+    voter: MaybeName = None
+    """column of who voted: intervals allow for several votes of one."""
     last_of: MaybeName = None
     """columns, as in voter,pair: the last of votes alike in all."""
     header: Annotated[Names, arg(name="no-header")] = ()

@@ -94,16 +94,20 @@ def fit(
 def votes_of(path: Path, reading: Reading) -> Votes:
     """The votes of a file, or of the arena if no file has that name; their core if asked for."""
     if str(path) != _ARENA or path.exists():
+        by = () if reading.voter is None else (f"voter={reading.voter}",)
         votes = jd.votes.read(
             path,
-            **_columns(reading.columns),
+            **_columns((*reading.columns, *by)),
             ignore=reading.ignored,
             outcomes=_meanings(reading.outcomes),
             last_of=reading.last_of.split(",") if reading.last_of else (),
             header=reading.header or None,
         )
     else:
-        for option, given in (("column", reading.columns), ("ignore", reading.ignored)):
+        for option, given in (
+            *(("column", reading.columns), ("ignore", reading.ignored)),
+            ("voter", reading.voter),
+        ):
             if given:
                 raise InputError(
                     f"--{option} names a column of a file, and there is no file {_ARENA}."

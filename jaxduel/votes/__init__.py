@@ -27,6 +27,8 @@ from jaxduel.votes.posterior import Difference as Difference
 from jaxduel.votes.reading import read as read
 from jaxduel.votes.recommending import RULES as RULES
 from jaxduel.votes.replaying import replay as replay
+from jaxduel.votes.sides import Sides as Sides
+from jaxduel.votes.voters import Voters as Voters
 
 
 def __dir__() -> list[str]:

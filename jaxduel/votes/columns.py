@@ -27,8 +27,9 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "count": _COUNTS,
     "draw": _DRAWS,
     "preference": ("preference",),
+    "voter": (),
 }
-"""Names, in any case, by which the column of each role is found."""
+"""Names, in any case, by which the column of each role is found; of none if it has to be named."""
 _OTHERWISE: tuple[Mapping[str, tuple[str, ...]], ...] = (
     {"winner": ("chosen_model",), "loser": ("rejected_model",)},
     {"winner": ("chosen",), "loser": ("rejected",)},
@@ -37,10 +38,10 @@ _OTHERWISE: tuple[Mapping[str, tuple[str, ...]], ...] = (
 """Names for roles that none of the names above has: those of the first row that is there as a
 whole."""
 _LAYOUTS = {
-    ("left", "right", "winner"): ("count", "draw"),
-    ("left", "right", "left_wins", "right_wins"): ("ties",),
-    ("winner", "loser"): ("count", "draw"),
-    ("left", "right", "preference"): ("count",),
+    ("left", "right", "winner"): ("count", "draw", "voter"),
+    ("left", "right", "left_wins", "right_wins"): ("ties", "voter"),
+    ("winner", "loser"): ("count", "draw", "voter"),
+    ("left", "right", "preference"): ("count", "voter"),
 }
 """Roles that a layout needs, and its optional roles."""
 _SAY_HOW_MANY = {

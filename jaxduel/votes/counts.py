@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxduel.arguments import items_of, require_known, switch
-from jaxduel.display import listed
+from jaxduel.display import counted, listed
 from jaxduel.errors import InputError, shorten, warn_caller
 from jaxduel.policies.checks import whole_number
 from jaxduel.problems.arena import counts as arena_counts
 from jaxduel.problems.core import complete_core
 from jaxduel.problems.dueling import MAX_ARMS
 from jaxduel.votes.columns import ReadAs
+from jaxduel.votes.sides import Sides
+from jaxduel.votes.voters import Voters
 
 MOST_VOTES = 2**31 - 1
 """Most votes of one kind for a pair."""
@@ -48,6 +50,11 @@ class Votes:
     where j won, 0 for a tie. None where only counts are known."""
     read_as: ReadAs | None = None
     """Columns and rows of the file, as they were read; None where there was no file."""
+    sides: Sides | None = None
+    """Counts by the sides of the arms, where the file has left and right arms, else None: `wins` is
+    left + right.T, and `ties` is sides.ties + sides.ties.T."""
+    voters: Voters | None = None
+    """Counts by voters, where `read` was told their column; else None."""
 
     @property
     def num_arms(self) -> int:
@@ -77,8 +84,10 @@ class Votes:
     @property
     def notes(self) -> list[str]:
         """Half sentences about how the file was read, for a line about the votes: columns of counts
-        and draws, columns that are not used, rows that were left out."""
-        return [] if self.read_as is None else self.read_as.notes()
+        and draws, columns that are not used, rows that were left out; and the number of voters."""
+        notes = [] if self.read_as is None else self.read_as.notes()
+        by = [] if self.voters is None else [f"by {counted(self.voters.num_voters, 'voter')}"]
+        return by + notes
 
     def core(self, at_least: int = 100) -> Votes:
         """The complete core: arms of which every pair has `at_least` decisive votes.
@@ -87,7 +96,8 @@ class Votes:
         with the fewest decisive votes among the arms left; then the first.
 
         Raises:
-          InputError: `at_least` is no whole number from 1 on, or fewer than two arms would be left.
+          InputError: `at_least` is no whole number from 1 on, or fewer than two arms would be left,
+            or, if voters are known, fewer than two voters.
 
         Example:
           >>> import jaxduel as jd
@@ -98,7 +108,9 @@ class Votes:
         at_least = whole_number(at_least, 1, "at_least")
         kept = complete_core(self.decisive, at_least)
         if len(kept) > 1:
-            return self._only(kept)
+            core = self._only(kept)
+            require_voters(core.voters, f"the core of {self.name}")
+            return core
         raise InputError(
             f"no two arms of {self.name} have {at_least:,} decisive votes between them: "
             f"the most is {self.decisive.max():,}."
@@ -126,14 +138,21 @@ class Votes:
     def _only(self, kept: np.ndarray) -> Votes:
         chosen = np.ix_(kept, kept)
         names = tuple(self.arms[arm] for arm in kept)
+        number = np.full(self.num_arms, -1, np.int32)
+        number[kept] = np.arange(len(kept))
         history = self.history
         if history is not None:
-            number = np.full(self.num_arms, -1, np.int32)
-            number[kept] = np.arange(len(kept))
             history = np.column_stack([number[history[:, :2]], history[:, 2]])
             history = history[(history[:, :2] >= 0).all(axis=1)]
-        wins, ties = self.wins[chosen], self.ties[chosen]
-        return dataclasses.replace(self, arms=names, wins=wins, ties=ties, history=history)
+        return dataclasses.replace(
+            self,
+            arms=names,
+            wins=self.wins[chosen],
+            ties=self.ties[chosen],
+            history=history,
+            sides=self.sides and self.sides.only(kept),
+            voters=self.voters and self.voters.only(number),
+        )
 
     def __repr__(self) -> str:
         return (
@@ -207,6 +226,15 @@ def require_arms(count: int, where: str) -> None:
     """Raises InputError unless votes of that many arms can be fitted."""
     if not 2 <= count <= MAX_ARMS:
         raise InputError(f"{where} {count:,} different arms: 2 to {MAX_ARMS:,} can be compared.")
+
+
+def require_voters(voters: Voters | None, where: str) -> None:
+    """Raises InputError for the votes of a single voter."""
+    if voters is not None and voters.num_voters < 2:
+        raise InputError(
+            f"{where} has votes of one voter, and intervals that allow for voters need two: leave "
+            "out --voter (in Python voter=) to take all votes as independent."
+        )
 
 
 def arm_number(votes: Votes, arm: int | str) -> int:

@@ -117,6 +117,8 @@ class Reader:
             raise ValueError("the name of an arm is missing")
         if left == right:
             raise ValueError(f"{named(left)} is compared with itself")
+        if "voter" in row and not row["voter"]:
+            raise ValueError("the name of the voter is missing")
         if "left_wins" in row:
             counts = (row["left_wins"], row["right_wins"], row.get("ties", "0"))
             won, lost, tied = map(_flag if self._one_hot else _count, counts)

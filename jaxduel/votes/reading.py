@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,13 +15,16 @@ from jaxduel.arguments import items_of
 from jaxduel.display import counted
 from jaxduel.errors import InputError, shorten, warn_caller
 from jaxduel.files import as_path
+from jaxduel.votes.apart import apart
 from jaxduel.votes.columns import NO_TEXT, ReadAs, matching, named, places_of
-from jaxduel.votes.counts import MOST_VOTES, Votes, from_counts, require_arms
+from jaxduel.votes.counts import MOST_VOTES, Votes, from_counts, require_arms, require_voters
 from jaxduel.votes.opening import DEFAULT, opened
 from jaxduel.votes.outcomes import Meaning, Outcome, Reader, checked_meanings
 from jaxduel.votes.preferences import number_of
 from jaxduel.votes.repeats import PAIR, last_of_each
+from jaxduel.votes.sides import Sides
 from jaxduel.votes.tables import Table
+from jaxduel.votes.voters import summed
 
 
 def read(
@@ -36,6 +40,7 @@ def read(
     count: str | None = None,
     draw: str | None = None,
     preference: str | None = None,
+    voter: str | None = None,
     ignore: str | Sequence[str] = (),
     outcomes: Mapping[str, Meaning] | None = None,
     last_of: str | Sequence[str] = (),
@@ -86,6 +91,8 @@ def read(
       count: name of the column of how many votes a row stands for.
       draw: name of the column that says whether a row is a tie.
       preference: name of the column of numbers between two ends.
+      voter: name of the column of who voted, for `Votes.voters`: people who vote again and again
+        make intervals wider than as many people do who vote once.
       ignore: columns that are not used, whatever their names say.
       outcomes: meanings of words for the winner, "left", "right", "tie" or "skip", as in
         `{"error": "skip", "": "tie"}`: rows that are skipped are left out, and counted. The word
@@ -100,8 +107,8 @@ def read(
         the votes of one arm, lacks columns or has an unused one that may change what a row means,
         or a line is wrong: an arm against itself, no name, a winner that is neither arm nor a word,
         or may be either or is undecided, an arm twice in a ranking, a game without a result, counts
-        that are not numbers of at least 0, a preference outside its ends. The sentence has the
-        line's number.
+        that are not numbers of at least 0, a preference outside its ends, a voter without a name.
+        The sentence has the line's number. With `voter`, all votes are of one voter.
 
     Warns:
       UserWarning: a last line without an end, or an outcome that no row has.
@@ -125,7 +132,7 @@ def read(
         for role, column in (
             *(("left", left), ("right", right), ("winner", winner), ("loser", loser)),
             *(("left_wins", left_wins), ("right_wins", right_wins), ("ties", ties)),
-            *(("count", count), ("draw", draw), ("preference", preference)),
+            *(("count", count), ("draw", draw), ("preference", preference), ("voter", voter)),
         )
         if column is not None
     }
@@ -137,8 +144,18 @@ def read(
             raise InputError(f"a column is given by its name, not {shorten(repr(column))}.")
     meanings = checked_meanings({} if outcomes is None else outcomes)
     with opened(path, _file(path), encoding, names) as table:
-        found, order, read_as = _outcomes(path, table, given, ignored, meanings, keys, encoding)
-    return replace(_counted(path, found, order), read_as=read_as)
+        rows = _outcomes(path, table, given, ignored, meanings, keys, encoding)
+        sided = table.sided and "left" in rows.read_as.columns
+    return _counted(path, rows, sided)
+
+
+class _Rows(NamedTuple):
+    """Rows of a file as votes."""
+
+    outcomes: list[Outcome]  # R different ones
+    order: np.ndarray  # (N,) int32: the index of each row's outcome
+    voters: np.ndarray | None  # (N,) int32: the number of each row's voter
+    read_as: ReadAs
 
 
 def _outcomes(
@@ -149,22 +166,27 @@ def _outcomes(
     meanings: Mapping[str, str],
     last_of: Sequence[str],
     encoding: str,
-) -> tuple[list[Outcome], np.ndarray, ReadAs]:
-    """The outcomes of different rows, (N,) the index of each row's outcome, and how the rows were
-    read."""
+) -> _Rows:
+    """The rows that are votes, and how they were read."""
     header = table.header
+    by = None
+    if "voter" in given:
+        if not table.sided:
+            raise InputError(f"{_file(path)} has no column of voters: PrefLib counts rankings.")
+        by = matching(header, (given["voter"],))
     alike = [name for name in last_of if name != PAIR]
-    places = places_of(_file(path), header, given, [*ignored, *alike])
+    others = [name for name in alike if matching(header, (name,)) != by]
+    places = places_of(_file(path), header, given, [*ignored, *others])
+    columns = {role: header[place] for role, place in places.items()}
     _require_winner(path, places, meanings)
-    keys = [place for name in alike for place in matching(header, (name,))]
-    rows, order = _distinct(path, table, [*places.values(), *keys])
+    keys = [place for name in others for place in matching(header, (name,))]
+    rows, order, numbers = _distinct(path, table, places, keys)
     if table.unfinished:
         warn_caller(
             f"the last line of {_file(path)}, {table.unfinished}, has no end and was left out: "
             "it may be half written."
         )
     arms = {name.strip() for row in rows for name in row[:2]}  # the first two of every layout
-    columns = {role: header[place] for role, place in places.items()}
     entries = [dict(zip(places, map(str.strip, row), strict=False)) for row in rows]
     if "preference" in places and all(number_of(row["preference"]) is None for row in entries):
         columns["winner"] = columns.pop("preference")  # words for it, not numbers
@@ -191,7 +213,8 @@ def _outcomes(
             outcomes.append(said)
     left_out: dict[str, int] = {}
     if skipped:
-        left_out, order = _without(skipped, order)
+        left_out, stays, order = _without(skipped, order)
+        numbers = [column[stays] for column in numbers]
     if not outcomes:
         lacks = table.nothing
         if skipped:
@@ -203,27 +226,41 @@ def _outcomes(
     unused = [name for place, name in enumerate(header) if place not in used]
     remarks = (*table.remarks, *reader.remarks)
     if last_of:
-        ends = [row[len(places) :] for number, row in enumerate(rows) if number not in skipped]
-        pairs = [frozenset(said[:2]) if PAIR in last_of else None for said in outcomes]
-        last = last_of_each([*zip(pairs, ends, strict=True)], order)
+        of = numbers if len(others) < len(alike) else numbers[: len(keys)]
+        last = last_of_each([*of, _pairs(outcomes)[order]] if PAIR in last_of else of)
         earlier = counted(len(order) - len(last), "earlier vote")
         remarks += (f"{earlier} of the same {' and '.join(map(named, last_of))} left out",)
-        order = order[last]
+        order, numbers = order[last], [column[last] for column in numbers]
         kept = np.unique(order)
         outcomes, order = [outcomes[row] for row in kept], np.searchsorted(kept, order)
-    return outcomes, order, ReadAs(columns, tuple(unused), left_out, remarks)
+    voters = numbers[-1] if "voter" in places else None
+    return _Rows(outcomes, order, voters, ReadAs(columns, tuple(unused), left_out, remarks))
 
 
 def _distinct(
-    path: Path, table: Table, wanted: list[int]
-) -> tuple[dict[tuple[str, ...], int], np.ndarray]:
-    """The place of each different row (wanted columns only), and (N,) the index of each row among
-    these."""
+    path: Path, table: Table, places: Mapping[str, int], keys: Sequence[int]
+) -> tuple[dict[tuple[str, ...], int], np.ndarray, list[np.ndarray]]:
+    """The place of each different row, (N,) the index of each row among these, and (N,) the numbers
+    of entries that are kept apart: those of `keys`, then voters.
+
+    Args:
+      path: the file.
+      table: its rows.
+      places: the column of each role; a row has a voter only where the voter has no name.
+      keys: columns that have no role.
+    """
     rows: dict[tuple[str, ...], int] = {}
     numbers: list[int] = []
     order = array("i")
+    found = table.rows([*places.values(), *keys])
+    columns = [array("i") for _ in keys]
+    for column in reversed(columns):
+        found = apart(found, column)
+    if "voter" in places:
+        columns.append(array("i"))
+        found = apart(found, columns[-1], required=True)
     try:
-        for row in table.rows(wanted):
+        for row in found:
             number = rows.get(row)  # one look-up: millions of rows, few of them different
             if number is None:
                 number = rows[row] = len(rows)
@@ -233,7 +270,14 @@ def _distinct(
         raise
     except ValueError as error:
         raise InputError(f"{_file(path)}, {table.unit} {table.place}: {error}.") from None
-    return dict(zip(rows, numbers, strict=True)), np.frombuffer(order, np.int32)
+    order, *columns = (np.frombuffer(each, np.int32) for each in (order, *columns))
+    return dict(zip(rows, numbers, strict=True)), order, columns
+
+
+def _pairs(outcomes: Sequence[Outcome]) -> np.ndarray:
+    """(R,) the number of the two arms of each outcome, whatever their sides."""
+    numbers: dict[frozenset[str], int] = {}
+    return np.array([numbers.setdefault(frozenset(said[:2]), len(numbers)) for said in outcomes])
 
 
 def _require_winner(path: Path, places: Mapping[str, int], meanings: Mapping[str, str]) -> None:
@@ -246,36 +290,37 @@ def _require_winner(path: Path, places: Mapping[str, int], meanings: Mapping[str
         )
 
 
-def _without(skipped: Mapping[int, str], order: np.ndarray) -> tuple[dict[str, int], np.ndarray]:
-    """Number of skipped rows by their winner, and the order without them, renumbered."""
+def _without(
+    skipped: Mapping[int, str], order: np.ndarray
+) -> tuple[dict[str, int], np.ndarray, np.ndarray]:
+    """Number of skipped rows by their winner, (N,) True for the other rows, and the order of
+    these, renumbered."""
     counts = np.bincount(order)
     left_out: dict[str, int] = {}
     for row, winner in skipped.items():
         left_out[winner] = left_out.get(winner, 0) + int(counts[row])
     kept = np.ones(len(counts), bool)
     kept[list(skipped)] = False
-    return left_out, (np.cumsum(kept, dtype=np.int32) - 1)[order[kept[order]]]
+    stays = kept[order]
+    return left_out, stays, (np.cumsum(kept, dtype=np.int32) - 1)[order[stays]]
 
 
-def _counted(path: Path, outcomes: Sequence[Outcome], order: np.ndarray) -> Votes:
-    """The votes of rows, by the outcomes of different rows and each row's index among these."""
+def _counted(path: Path, rows: _Rows, sided: bool) -> Votes:
+    """The votes of rows; `sided` if the first arm of an outcome was on the left."""
+    outcomes, order, voters, read_as = rows
     found = {name for outcome in outcomes for name in outcome[:2]}
     require_arms(len(found), f"{_file(path)} has votes of")
     numbers = all(name.isascii() and name.isdigit() for name in found)
     arms = sorted(found, key=_value if numbers else None)
     number = {arm: place for place, arm in enumerate(arms)}
     whole = all(float(value).is_integer() for said in outcomes for value in said[2:])
-    wins = np.zeros((len(arms), len(arms)), np.int64 if whole else np.float64)
-    ties = np.zeros_like(wins)
-    rows = np.zeros((len(outcomes), 3), np.int32)
+    pairs = np.array([[number[name] for name in said[:2]] for said in outcomes], np.int32)
+    votes = np.array([said[2:] for said in outcomes], np.int64 if whole else np.float64)
+    sides = Sides(*np.zeros((3, len(arms), len(arms)), votes.dtype))
     each = np.bincount(order, minlength=len(outcomes))
-    for row, (left, right, won, lost, tied) in enumerate(outcomes):
-        i, j, count = number[left], number[right], int(each[row])
-        rows[row] = i, j, won - lost
-        wins[i, j] += won * count
-        wins[j, i] += lost * count
-        ties[i, j] += tied * count
-        ties[j, i] += tied * count
+    for counts, kind in zip(sides, votes.T, strict=True):
+        np.add.at(counts, tuple(pairs.T), kind * each)
+    wins, ties = sides.left + sides.right.T, sides.ties + sides.ties.T
     most = np.maximum(wins, ties)
     if most.max() > MOST_VOTES:
         i, j = np.unravel_index(most.argmax(), most.shape)
@@ -283,10 +328,20 @@ def _counted(path: Path, outcomes: Sequence[Outcome], order: np.ndarray) -> Vote
             f"{_file(path)} has {most[i, j]:,} votes of one kind for {named(arms[i])} and "
             f"{named(arms[j])}: at most 2^31 - 1 are counted."
         )
-    votes = from_counts(wins, ties, arms, path.name)
-    one_a_row = votes.num_votes == len(order) and all(sum(said[2:]) == 1 for said in outcomes)
-    one_a_row = one_a_row and whole
-    return replace(votes, history=rows[order]) if one_a_row else votes
+    history = by_voter = None
+    if whole and (votes.sum(axis=1) == 1).all():
+        history = np.column_stack([pairs, votes[:, 0] - votes[:, 1]]).astype(np.int32)[order]
+    total = from_counts(wins, ties, arms, path.name)
+    if voters is not None:
+        by_voter = summed(voters, order, pairs, votes)
+        require_voters(by_voter, _file(path))
+    return replace(
+        total,
+        history=history,
+        read_as=read_as,
+        sides=sides if sided else None,
+        voters=by_voter,
+    )
 
 
 def _value(digits: str) -> tuple[int, str, str]:

@@ -27,6 +27,7 @@ class Records:
       InputError: a line is no record, or the file no array of records.
     """
 
+    sided = True
     undecided, remarks, nothing = (), (), "it has no record"
 
     def __init__(self, text: IO[str], file: str, array: bool):

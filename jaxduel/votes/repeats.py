@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,20 +10,23 @@ PAIR = "pair"
 """Word for the two arms of a vote, whatever their sides, in place of a column."""
 
 
-def last_of_each(keys: Sequence[Hashable], order: np.ndarray) -> np.ndarray:
-    """Positions of the last row of each key, ascending.
+def last_of_each(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Positions of the last of all rows that are alike in some columns, ascending.
 
     Args:
-      keys: the key of each different row.
-      order: (N,) the index of each row among the different ones.
+      columns: (N,) whole numbers each.
 
     Example:
       >>> import numpy as np
       >>> from jaxduel.votes.repeats import last_of_each
-      >>> last_of_each(["ann", "bo", "ann"], np.array([0, 1, 2, 0, 1])).tolist()
-      [3, 4]
+      >>> last_of_each([np.array([0, 1, 0, 0, 1]), np.array([7, 7, 8, 7, 7])]).tolist()
+      [2, 3, 4]
     """
-    numbers: dict[Hashable, int] = {}
-    each = np.array([numbers.setdefault(key, len(numbers)) for key in keys])
-    _, first = np.unique(each[order][::-1], return_index=True)
-    return np.sort(len(order) - 1 - first)
+    first, *more = columns
+    group = first
+    for column in more:
+        _, column = np.unique(column, return_inverse=True)
+        _, group = np.unique(group, return_inverse=True)
+        group = group * (column.max() + 1) + column
+    _, latest = np.unique(group[::-1], return_index=True)
+    return np.sort(len(group) - 1 - latest)

@@ -15,6 +15,11 @@ class Table(Protocol):
         ...
 
     @property
+    def sided(self) -> bool:
+        """True if columns left and right, where there are such, are the sides of the arms."""
+        ...
+
+    @property
     def unit(self) -> str:
         """Word for the place of a row, such as line."""
         ...

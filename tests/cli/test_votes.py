@@ -184,6 +184,25 @@ def test_the_last_vote_of_a_voter_counts(capsys, tmp_path):
     assert (code, "has no column 'item'" in errors) == (2, True)
 
 
+def test_the_column_of_voters(capsys, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text("judge,winner,loser\nv,ada,bob\nw,ada,bob\nv,bob,ada\n")
+    title = "log.csv: 2 arms, 3 votes, 0 of them ties; model btl; "
+    for options in (("--voter", "judge"), ("--column", "voter=judge")):
+        code, text, errors = outcome(capsys, "fit", log, *options)
+        assert (code, errors) == (0, "")
+        assert text.splitlines()[0] == f"{title}by 2 voters; columns read: 'judge' as voter"
+    code, text, errors = outcome(capsys, "fit", log, "--voter", "judge", "--last-of", "judge,pair")
+    assert (code, errors) == (0, "")
+    assert "2 votes, 0 of them ties; model btl; by 2 voters; " in text
+    for options, message in (
+        (("--voter", "judge", "--column", "voter=judge"), "voter is set twice"),
+        (("--voter", "who"), "has no column 'who'; it has 'judge', 'winner', 'loser'"),
+    ):
+        code, text, errors = outcome(capsys, "fit", log, *options)
+        assert (code, text, message in errors) == (2, "", True)
+
+
 def test_roles_of_counts_and_draws_by_name(capsys, tmp_path):
     log = tmp_path / "log.csv"
     log.write_text("winner,loser,how often,level\nada,bob,3,no\nada,bob,4,yes\n")
@@ -209,7 +228,10 @@ def test_the_word_arena_in_place_of_a_file(capsys, tmp_path, monkeypatch):
     assert errors == (
         "jaxduel: error: --column names a column of a file, and there is no file arena.\n"
     )
-    for option, value, what in (("ignore", "a", "column"), ("outcome", "a=skip", "word")):
+    for option, value, what in (
+        *(("ignore", "a", "column"), ("voter", "a", "column")),
+        ("outcome", "a=skip", "word"),
+    ):
         code, text, errors = outcome(capsys, "fit", "arena", f"--{option}", value)
         assert (code, text) == (2, "")
         assert f"--{option} names a {what} of a file, and there is no file arena" in errors
@@ -390,7 +412,7 @@ def test_next_says_where_a_policy_asks_for_no_more(capsys, tmp_path):
     [
         (["plan", "none.csv"], "cannot be read: No such file"),
         (["plan", TOURNAMENT, "--policies", "dtz"], "did you mean 'dts'?"),
-        (["plan", TOURNAMENT, "--votes", "9"], "'--votes'; did you mean '--max-votes'?"),
+        (["plan", TOURNAMENT, "--maxvote", "9"], "'--maxvote'; did you mean '--max-votes'?"),
         (["plan", TOURNAMENT, "--columns", "a=b"], "'--columns'; did you mean '--column'?"),
         (["plan", TOURNAMENT, "--policies", "ucb1"], "pulls arms"),
         (["plan", TOURNAMENT, "--policies", *2 * ["uniform"]], "'uniform' is named twice"),

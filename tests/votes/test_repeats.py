@@ -46,11 +46,13 @@ def test_arms_whose_votes_are_all_earlier_ones_are_none(tmp_path):
     assert votes.history.tolist() == [[0, 1, -1], [0, 2, -1]]
 
 
-def test_drawn_orders_against_a_loop():
-    rng = np.random.default_rng(1)
-    keys, order = rng.integers(7, size=20).tolist(), rng.integers(20, size=100)
-    last = {keys[row]: position for position, row in enumerate(order)}
-    assert last_of_each(keys, order).tolist() == sorted(last.values())
+def test_drawn_columns_against_a_loop():
+    columns = np.random.default_rng(1).integers([3, 2, 4], size=(100, 3)).T
+    last = {row: position for position, row in enumerate(zip(*columns.tolist(), strict=True))}
+    assert last_of_each(columns).tolist() == sorted(last.values())
+    assert last_of_each(columns[:1]).tolist() == sorted(
+        {number: position for position, number in enumerate(columns[0])}.values()
+    )
 
 
 @pytest.mark.parametrize(
