@@ -47,6 +47,7 @@ _USUAL = ("uniform", "arena", "dts[self_duels=false]")
 def fit(
     votes: Log,
     model: Literal["free", "btl", "thurstone", "davidson"] = "btl",
+    side: Switch = False,
     elo: Switch = False,
     anchor: Anchor = None,
     between: Arms = None,
@@ -62,6 +63,7 @@ def fit(
         left, right, left_wins, right_wins, ties; PGN; or PrefLib. May be gzipped or zipped. Or
         arena: the votes of the Chatbot Arena.
       model: free (pairs apart), strengths: btl, thurstone, or davidson, which reads ties.
+      side: fit an effect of the left side, or the first player.
       elo: print ratings, 400 / ln 10 points a unit of strength.
       anchor: arm of this rating (1000), in place of the mean of all.
       between: print of pairs of these arms, or of all, who is stronger.
@@ -79,7 +81,7 @@ def fit(
             f"--matrix takes a name that ends with .csv, not '{shorten(matrix.name)}'."
         )
     counted = votes_of(votes, reading)
-    fitted = jd.votes.fit(counted, model)
+    fitted = jd.votes.fit(counted, model, side=side)
     answers = list(answers_of(fitted, elo, anchor, between, ranks))
     write(*_lines(fitted), *(line for answer in answers for line in answer.lines))
     if out is not None:
@@ -159,14 +161,11 @@ def _meanings(settings: Sequence[str]) -> dict[str, Any]:
 
 def _lines(fitted: Fit) -> Iterator[str]:
     """The table of arms, best first, and the misfits."""
-    from jaxduel.display import columns_of, counted, padded
+    from jaxduel.display import columns_of, padded
+    from jaxduel.votes.facts import facts
 
     votes = fitted.votes
-    title = (
-        f"{votes.name}: {votes.num_arms} arms, {counted(votes.num_votes, 'vote')}, "
-        f"{votes.num_ties:,} of them ties; model {fitted.model}"
-    )
-    yield "; ".join([title, *votes.notes])
+    yield from facts(fitted)
     table = fitted.table()
     names = short_names(table["arm"])
     width = max(map(columns_of, ("arm", *names)))

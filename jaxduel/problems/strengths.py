@@ -41,13 +41,13 @@ _LEAST_PRIOR = 1e-10
 
 
 class Comparisons(NamedTuple):
-    """Votes of N pairs of K arms."""
+    """Votes of N pairs of K arms, or C times such votes."""
 
     first: np.ndarray  # (N,) int
     second: np.ndarray  # (N,) int
-    wins: np.ndarray  # (N,), of the first arm
-    losses: np.ndarray  # (N,)
-    ties: np.ndarray  # (N,)
+    wins: np.ndarray  # (N,) or (N, C), of the first arm
+    losses: np.ndarray  # (N,) or (N, C)
+    ties: np.ndarray  # (N,) or (N, C)
     num_arms: int
     """K."""
     sided: bool = False
@@ -65,12 +65,15 @@ class Posterior:
     """The exact posterior of P parameters: K strengths, then log nu of davidson, then the effect of
     the left side.
 
-    Methods take the parameters of one point (P,), or of C points (P, C).
+    Methods take the parameters of one point (P,), or of C points (P, C): then votes and the centre
+    may be C, too.
     """
 
     model: str
     votes: Comparisons
     prior_std: float
+    centre: np.ndarray | float = 0.0  # (), (P,) or (P, C)
+    """The mean of the prior."""
 
     @property
     def size(self) -> int:
@@ -98,14 +101,14 @@ class Posterior:
     def _pairs(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
         """Differences, log nu, wins, losses and ties, of one shape."""
         d = self.differences @ x
-        shape = (-1, *[1] * (x.ndim - 1))
-        counts = (np.reshape(n, shape) for n in self.votes[2:5])
+        counts = (n.reshape(len(n), -1) if x.ndim > 1 else n for n in self.votes[2:5])
         log_nu = x[self.votes.num_arms] if self.model == "davidson" else np.nan
         return d, log_nu, *counts
 
     def log_density(self, x: np.ndarray) -> np.ndarray:
         """The log-posterior, up to a constant: (C,)."""
-        return self.log_likelihood(x) - np.sum(x**2, axis=0) / (2 * self.prior_std**2)
+        prior = -np.sum((x - self.centre) ** 2, axis=0) / (2 * self.prior_std**2)
+        return self.log_likelihood(x) + prior
 
     def log_likelihood(self, x: np.ndarray) -> np.ndarray:
         """The log-likelihood without binomial coefficients: (C,)."""
@@ -125,7 +128,7 @@ class Posterior:
     def slope(self, x: np.ndarray) -> np.ndarray:
         """The gradient of the log-posterior: (P, C)."""
         d, log_nu, wins, losses, ties = self._pairs(x)
-        prior = -x / self.prior_std**2
+        prior = (self.centre - x) / self.prior_std**2
         if self.model == "davidson":
             win, loss, tie = davidson(d, log_nu)
             # of each vote, the share that the model had not expected

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxduel.problems.strengths import davidson, preferences
+from jaxduel.problems.strengths import Posterior, davidson, preferences
 
 _MOST_OUTCOMES = 1_000
 """Most outcomes of a pair over which its cumulants are summed; beyond, the limit of many votes is
@@ -38,19 +38,21 @@ class _Pair(NamedTuple):
 
 
 def moments_of_deviance(
-    model: str, strengths: np.ndarray, log_nu: float, counts: np.ndarray, freedom: int
+    posterior: Posterior, parameters: np.ndarray, freedom: int
 ) -> tuple[float, float]:
     """Mean and variance of the deviance if the fitted model is true.
 
     Args:
-      model: "btl", "thurstone" or "davidson".
-      strengths: (K,) float64, of the largest likelihood.
-      log_nu: davidson's parameter.
-      counts: (K, K) votes of each pair that are fitted.
-      freedom: probabilities of these pairs less parameters of the model.
+      posterior: the model and the votes.
+      parameters: (P,) float64, of the largest likelihood.
+      freedom: probabilities of the pairs less parameters of the model.
     """
-    i, j = np.nonzero(np.triu(counts))
-    n, d = counts[i, j], strengths[i] - strengths[j]
+    from scipy.sparse import diags_array
+
+    model, votes, differences = posterior.model, posterior.votes, posterior.differences
+    i, j = votes[:2]
+    n, d = votes.wins + votes.losses + votes.ties, differences @ parameters
+    log_nu = parameters[votes.num_arms] if model == "davidson" else np.nan
     slope = np.ones_like(d)
     if model == "davidson":
         chances = np.stack(davidson(d, log_nu), axis=1)
@@ -62,30 +64,29 @@ def moments_of_deviance(
     if model == "thurstone":
         slope = np.exp(-(d**2) / 2) / np.sqrt(2 * np.pi) / chances.prod(axis=1)
     pair = _cumulants(n, chances, statistics)
-    num = len(strengths)
-    with_ties = statistics.shape[1] > 1
-
-    def net(values: np.ndarray) -> np.ndarray:
-        return np.bincount(i, values, num) - np.bincount(j, values, num)
-
-    weights = np.zeros((num, num))
-    weights[i, j] = weights[j, i] = slope**2 * pair.yy[:, 0, 0]
-    information = np.diag(weights.sum(axis=1)) - weights
-    toward = net(slope * pair.dy[:, 0])
+    back: Any = differences.T.tocsr()
+    information = (back @ diags_array(slope**2 * pair.yy[:, 0, 0]) @ differences).toarray()
+    toward = back @ (slope * pair.dy[:, 0])
+    with_ties, nu = statistics.shape[1] > 1, votes.num_arms
     if with_ties:
-        mixed = net(pair.yy[:, 0, 1])[:, None]
-        information = np.block([[information, mixed], [mixed.T, pair.yy[:, 1, 1].sum()]])
-        toward = np.append(toward, pair.dy[:, 1].sum())
+        mixed = back @ pair.yy[:, 0, 1]
+        information[nu] += mixed
+        information[:, nu] += mixed
+        information[nu, nu] += pair.yy[:, 1, 1].sum()
+        toward[nu] += pair.dy[:, 1].sum()
     information += _RIDGE * information.diagonal().max() * np.eye(len(information))
     covariance = np.linalg.inv(information)
     moved = covariance @ toward
     slopes, spread = np.zeros_like(pair.dy), np.zeros_like(pair.yy)
-    slopes[:, 0] = slope * (moved[i] - moved[j])
+    slopes[:, 0] = slope * (differences @ moved)
     own = covariance.diagonal()
-    spread[:, 0, 0] = slope**2 * (own[i] + own[j] - 2 * covariance[i, j])
+    variances = own[i] + own[j] - 2 * covariance[i, j]
+    if votes.sided:
+        variances += own[-1] + 2 * (covariance[i, -1] - covariance[j, -1])
+    spread[:, 0, 0] = slope**2 * variances
     if with_ties:
-        slopes[:, 1], spread[:, 1, 1] = moved[-1], own[-1]
-        spread[:, 0, 1] = spread[:, 1, 0] = covariance[i, -1] - covariance[j, -1]
+        slopes[:, 1], spread[:, 1, 1] = moved[nu], own[nu]
+        spread[:, 0, 1] = spread[:, 1, 0] = differences @ covariance[:, nu]
     bent = pair.dyy - np.einsum("nabc,nc->nab", pair.yyy, slopes)
     mean = pair.d.sum() - (spread * bent).sum() / 2
     variance = pair.dd.sum() - toward @ moved

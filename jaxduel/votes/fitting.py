@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from jaxduel.arguments import require_known
+from jaxduel.arguments import require_known, switch
 from jaxduel.errors import InputError, shorten
 from jaxduel.policies.checks import require_number, whole_number
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
 from jaxduel.problems.strengths import (
     PRIOR_STD,
+    Comparisons,
     Mode,
     Posterior,
     coherent,
@@ -29,6 +30,7 @@ from jaxduel.votes.pairs import pairs
 from jaxduel.votes.posterior import Difference, Draws, differences, draws_of
 from jaxduel.votes.ranks import ranks
 from jaxduel.votes.ratings import ratings
+from jaxduel.votes.resampling import draws_of_voters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,8 +44,33 @@ _DRAWS = 20_000
 """Draws for `Fit.best` without weights: standard errors of at most 0.0036."""
 _MOST_NUMBERS = 2**24
 """Most random numbers that are held at once."""
+_NO_STRENGTHS = "the free model has no strengths to compare: fit btl, for example."
 _LEVEL = 1e-10
 """Difference of strengths at the mode below which arms are level."""
+
+
+class Side(NamedTuple):
+    """The effect of standing left: level arms win there with odds exp(`value`) in btl.
+
+    Example:
+      >>> from pathlib import Path
+      >>> import jaxduel as jd
+      >>> rows = ["left,right,left_wins,right_wins", "ada,bob,60,40", "bob,ada,60,40"]
+      >>> _ = Path("votes.csv").write_text("\\n".join(rows) + "\\n")
+      >>> side = jd.votes.fit(jd.votes.read("votes.csv"), side=True).side
+      >>> round(side.value, 1), side.low > 0
+      (0.4, True)
+    """
+
+    value: float
+    """Added to the difference of strengths in favour of the left arm, at the mode."""
+    low: float
+    high: float
+    """Ends of the 95 % interval: 2.5 and 97.5 % quantiles of the posterior."""
+    above: float
+    """Posterior probability that the left side is the better one."""
+    moved: float
+    """Most by which a strength differs from the fit without sides."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -77,11 +104,49 @@ class Fit:
 
     @cached_property
     def draws(self) -> Draws | None:
-        """Draws from the posterior of strengths (`jaxduel.votes.posterior`); None for the free
-        model."""
+        """Draws from the posterior of strengths (`jaxduel.votes.posterior`), or where voters are
+        known by resampling them (`jaxduel.votes.resampling`); None for the free model."""
         if self.posterior is None or self.mode is None:
             return None
+        if self.votes.voters is not None:
+            return draws_of_voters(self.posterior, self.mode, self.votes.voters)
         return draws_of(self.posterior, self.mode)
+
+    @cached_property
+    def design_effect(self) -> float | None:
+        """Variance of the strengths, on average, over that of as many independent votes; None where
+        voters are not known, and for the free model."""
+        if self.votes.voters is None or self.draws is None:
+            return None
+        apart = draws_of(*self._certain())
+        mean = apart.weights @ apart.strengths
+        variance = apart.weights @ (apart.strengths - mean) ** 2
+        return float(self.draws.strengths.var(axis=0).sum() / variance.sum())
+
+    @cached_property
+    def side(self) -> Side | None:
+        """The effect of the left side; None unless it was fitted."""
+        if self.draws is None or self.mode is None or not self.sided:
+            return None
+        moved = float(np.abs(self.mode.strengths - self.mode_with_sides(False).strengths).max())
+        low, high = self.draws.intervals95(self.draws.side[:, None])[0].tolist()
+        above = min(float(self.draws.weights @ (self.draws.side > 0)), 1.0)
+        return Side(float(self.mode.parameters[-1]), low, high, above, moved)
+
+    @property
+    def sided(self) -> bool:
+        """True where the fit has an effect of sides."""
+        return self.posterior is not None and self.posterior.votes.sided
+
+    def mode_with_sides(self, sided: bool) -> Mode:
+        """The mode of the same model with or without an effect of sides.
+
+        Raises:
+          InputError: the free model.
+        """
+        posterior, mode = self._certain()
+        votes = compared(self.votes, self.model, sided)
+        return mode if sided == self.sided else mode_of(dataclasses.replace(posterior, votes=votes))
 
     @cached_property
     def problem(self) -> DuelingProblem:
@@ -259,10 +324,16 @@ class Fit:
         """
         return ranks(self.votes.arms, *self._comparable(), top)
 
+    def _certain(self) -> tuple[Posterior, Mode]:
+        """Posterior and mode of the strengths; InputError for the free model."""
+        if self.posterior is None or self.mode is None:
+            raise InputError(_NO_STRENGTHS)
+        return self.posterior, self.mode
+
     def _comparable(self) -> tuple[Mode, Draws]:
         """Mode and draws of the strengths; InputError for the free model."""
         if self.mode is None or self.draws is None:
-            raise InputError("the free model has no strengths to compare: fit btl, for example.")
+            raise InputError(_NO_STRENGTHS)
         return self.mode, self.draws
 
     @property
@@ -276,8 +347,9 @@ class Fit:
     @cached_property
     def misfit(self) -> Misfit:
         """Misfit of the model, or of btl where the model is free."""
-        tested = "btl" if self.model == "free" else self.model
-        return misfit_of(self.votes, tested, free.in_favour(self.votes.wins))
+        tested: Model = "btl" if self.model == "free" else self.model
+        read = compared(self.votes, tested, self.sided)
+        return misfit_of(self.votes, tested, read, free.in_favour(self.votes.wins))
 
     def table(self) -> pd.DataFrame:
         """A row for each arm, the best first: by strength, or by Copeland and Borda scores.
@@ -318,7 +390,9 @@ class Fit:
         )
 
 
-def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> Fit:
+def fit(
+    votes: Votes, model: Model = "btl", *, side: bool = False, prior_std: float = PRIOR_STD
+) -> Fit:
     """Fits a model to votes.
 
     - "free": p_ij ~ Beta(w_ij + 1/2, w_ji + 1/2), pairs independent: nothing is assumed;
@@ -328,16 +402,20 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
       nu with the same prior.
 
     Posteriors of strengths are exact but for the number of draws (`jaxduel.votes.posterior`). Only
-    davidson reads ties; other models ignore them.
+    davidson reads ties; other models ignore them. Of votes whose voters are known, voters are
+    resampled in place of votes, which are not independent (`jaxduel.votes.resampling`): with fewer
+    than some 30 voters intervals are too short.
 
     Args:
       votes: the votes.
       model: one of `MODELS`.
+      side: fit an effect of the left side with the prior of strengths (`Fit.side`); strengths and
+        preferences are without it.
       prior_std: standard deviation of the priors, from 1e-6 to 1e6; the free model has none.
 
     Raises:
-      InputError: an unknown model, a `prior_std` out of range, or no decisive vote for a model that
-        needs some.
+      InputError: an unknown model, a `prior_std` out of range, no decisive vote for a model that
+        needs some, no sides that `side` needs, or sides or voters for the free model.
 
     Warns:
       UserWarning: several groups of arms have no decisive vote between them (for davidson, no tie
@@ -360,9 +438,28 @@ def fit(votes: Votes, model: Model = "btl", *, prior_std: float = PRIOR_STD) -> 
     with_ties = model == "davidson"
     if not with_ties and not votes.wins.any():
         raise InputError(f"{votes.name} hold ties alone: only the model davidson reads them.")
+    if switch(side, "side") and votes.sides is None:
+        raise InputError(
+            f"fit: {votes.name} have no sides: an effect of sides needs a file with a left and a "
+            "right arm, such as columns left, right and winner."
+        )
+    if model == "free" and (side or votes.voters is not None):
+        raise InputError(
+            "the free model has no strengths, and takes neither sides nor voters: fit btl, for "
+            "example."
+        )
     warn_of_groups(votes, with_ties)
     if model == "free":
         return Fit(votes, model, None, None)
-    met = comparisons(votes.wins, votes.ties if with_ties else 0 * votes.wins)
-    posterior = Posterior(model, met, float(prior_std))
+    posterior = Posterior(model, compared(votes, model, side), float(prior_std))
     return Fit(votes, model, posterior, mode_of(posterior))
+
+
+def compared(votes: Votes, model: Model, sided: bool) -> Comparisons:
+    """The votes that a model reads, of pairs or, with known sides, of ordered pairs."""
+    if not sided or votes.sides is None:
+        return comparisons(votes.wins, votes.ties * (model == "davidson"))
+    left, right, ties = votes.sides
+    ties = ties * (model == "davidson")
+    i, j = np.nonzero(left + right + ties)
+    return Comparisons(i, j, left[i, j], right[i, j], ties[i, j], votes.num_arms, sided=True)

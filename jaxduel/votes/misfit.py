@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxduel.problems.strengths import Posterior, comparisons, mode_of, preferences
+from jaxduel.problems.strengths import Comparisons, Posterior, mode_of, preferences
 from jaxduel.votes.counts import Votes
 from jaxduel.votes.deviance import moments_of_deviance
 
@@ -180,44 +180,59 @@ class Misfit:
         ]
 
 
-def misfit_of(votes: Votes, model: str, in_favour: np.ndarray) -> Misfit:
+def misfit_of(votes: Votes, model: str, compared: Comparisons, in_favour: np.ndarray) -> Misfit:
     """The misfit of a model of strengths at its largest likelihood, without the prior.
 
     Davidson is tested on its three probabilities if there are ties, and is btl otherwise.
+
+    Args:
+      votes: the votes.
+      model: name of the model.
+      compared: the votes as the model reads them, of pairs or of ordered pairs.
+      in_favour: (K, K) posterior probability that p_ij > 1/2 in the free model.
     """
     with_ties = model == "davidson" and votes.num_ties > 0
+    name = f"{model} with sides" if compared.sided else model
+    if not len(compared.first):
+        return Misfit(votes, name, 0.0, 0, 0.0, 0.0, 0.0, None, in_favour)
     tested = "btl" if model == "davidson" and not with_ties else model
-    wins, ties = votes.wins, votes.ties
-    decisive = votes.decisive
-    compared = decisive + ties if with_ties else decisive
-    if not compared.any():
-        return Misfit(votes, model, 0.0, 0, 0.0, 0.0, 0.0, None, in_favour)
-    posterior = Posterior(tested, comparisons(wins, ties * with_ties), _NO_PRIOR)
-    fitted = mode_of(posterior)
-    free = _entropy(wins).sum() - _entropy(compared).sum() / 2
-    if with_ties:
-        free += _entropy(ties).sum() / 2
-    deviance = 2 * (free - float(posterior.log_likelihood(fitted.parameters)))
-    num_pairs = int((np.triu(compared) > 0).sum())
-    parameters = votes.num_arms - len(votes.groups(ties=with_ties)) + with_ties
-    freedom = ((1 + with_ties) * num_pairs - parameters) * votes.whole
-    expected = variance = 0.0
-    if freedom:
-        log_nu = fitted.parameters[-1] if with_ties else np.nan
-        law = tested, fitted.strengths, float(log_nu), compared, freedom
-        expected, variance = moments_of_deviance(*law)
-    d = fitted.strengths[:, None] - fitted.strengths
-    p = preferences("btl" if model == "davidson" else model, d, np.nan)
+    posterior = Posterior(tested, compared, _NO_PRIOR)
+    x = mode_of(posterior).parameters
+    wins, losses, ties = compared[2:5]
+    free = _entropy(np.stack([wins, losses, ties])).sum() - _entropy(wins + losses + ties).sum()
+    deviance = 2 * (free - float(posterior.log_likelihood(x)))
+    if compared.sided:  # a bipartite log cannot tell sides from strengths
+        squares: Any = posterior.differences.T @ posterior.differences
+        parameters = int(np.linalg.matrix_rank(squares.toarray(), hermitian=True)) + with_ties
+    else:
+        parameters = votes.num_arms - len(votes.groups(ties=with_ties)) + with_ties
+    freedom = ((1 + with_ties) * len(wins) - parameters) * votes.whole
+    mean, variance = moments_of_deviance(posterior, x, freedom) if freedom else (0.0, 0.0)
+    expected = _expected(votes, posterior, x)
     return Misfit(
         votes,
-        model,
+        name,
         max(float(deviance), 0.0),
         freedom,
-        expected,
+        mean,
         np.sqrt(variance),
-        _expected_cycles(decisive, p),
-        _worst(votes, p) if freedom else None,
+        _expected_cycles(votes.decisive, expected),
+        _worst(votes, expected) if freedom else None,
         in_favour,
+    )
+
+
+def _expected(votes: Votes, posterior: Posterior, x: np.ndarray) -> np.ndarray:
+    """The model's share of each arm in a pair's decisive votes, 1/2 without any: (K, K)."""
+    compared = posterior.votes
+    model = "btl" if posterior.model == "davidson" else posterior.model
+    decisive = compared.wins + compared.losses
+    p = preferences(model, posterior.differences @ x, np.nan)
+    won = np.zeros((2, votes.num_arms, votes.num_arms))
+    won[0, compared.first, compared.second] = decisive * p
+    won[1, compared.second, compared.first] = decisive * (1 - p)
+    return np.divide(
+        won.sum(axis=0), votes.decisive, where=votes.decisive > 0, out=np.full_like(won[0], 0.5)
     )
 
 

@@ -1,0 +1,72 @@
+"""Facts about a fit as a whole, for the command line and its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from jaxduel.display import counted
+from jaxduel.problems.strengths import preferences
+from jaxduel.votes.fitting import Fit
+
+_FEW_VOTERS = 30
+_Z95 = 1.96
+_SHARE = 0.1
+"""Of half an interval: a strength that sides move by more is worth a warning."""
+
+
+def facts(fit: Fit) -> list[str]:
+    """Lines about a fit as a whole: the votes, the model, how the file was read, voters, and sides.
+
+    Example:
+      >>> import jaxduel as jd
+      >>> from jaxduel.votes.facts import facts
+      >>> facts(jd.votes.fit(jd.votes.from_counts([[0, 9], [6, 0]])))
+      ['votes: 2 arms, 15 votes, 0 of them ties; model btl']
+    """
+    votes = fit.votes
+    title = (
+        f"{votes.name}: {votes.num_arms} arms, {counted(votes.num_votes, 'vote')}, "
+        f"{votes.num_ties:,} of them ties; model {fit.model}{' with sides' * fit.sided}"
+    )
+    return ["; ".join([title, *votes.notes]), *_of_voters(fit), *_of_sides(fit)]
+
+
+def _of_voters(fit: Fit) -> Iterator[str]:
+    if fit.votes.voters is None or fit.design_effect is None:
+        return
+    few = fit.votes.voters.num_voters < _FEW_VOTERS
+    yield (
+        "voters are resampled: variances of strengths are "
+        f"{fit.design_effect:.2f} times those of independent votes"
+        + f"; with fewer than {_FEW_VOTERS} voters intervals are too short"
+        * few
+    )
+
+
+def _of_sides(fit: Fit) -> Iterator[str]:
+    """The effect of sides, or a warning where it was not fitted and moves strengths."""
+    if fit.side is not None:
+        value, low, high, above, moved = fit.side
+        yield (
+            f"left side: {value:+.2f} with 95 % interval [{low:.2f}, {high:.2f}], above 0 with "
+            f"probability {above:.3f}; level arms win {_level(fit, value):.1%} of votes there; "
+            f"strengths move by up to {moved:.2f}"
+        )
+    elif fit.votes.sides is not None and fit.strength_intervals is not None:
+        sided = fit.mode_with_sides(True)
+        value, deviation = sided.parameters[-1], np.linalg.norm(sided.factor[-1])
+        moved = np.abs(sided.strengths - fit.strengths)
+        half = np.ptp(fit.strength_intervals, axis=1) / 2
+        if abs(value) > _Z95 * deviation and (moved > _SHARE * half).any():
+            yield (
+                f"warning: the left side matters (level arms win {_level(fit, value):.1%} of votes "
+                f"there), and arms stood there unequally often, which moves strengths by up to "
+                f"{moved.max():.2f}: fit with --side (in Python side=True)"
+            )
+
+
+def _level(fit: Fit, side: float) -> float:
+    """The probability that the left of two level arms wins a vote."""
+    return float(preferences(fit.model, np.float64(side), np.log(fit.nu or 1.0)))
