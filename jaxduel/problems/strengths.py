@@ -137,9 +137,8 @@ class Posterior:
                 ties * (win + loss) - (wins + losses) * tie, axis=0
             )
         elif self.model == "btl":
-            from scipy.special import expit
-
-            by_d = wins * expit(-d) - losses * expit(d)  # not 1 - p: nothing cancels
+            win, loss = _logistic(d)
+            by_d = wins * loss - losses * win
         else:
             by_d = wins * _mills(d) - losses * _mills(-d)
         return self._to_parameters @ by_d + prior
@@ -157,9 +156,8 @@ class Posterior:
             matrix[:, own] += mixed
             matrix[own, own] += np.sum(compared * tie * (win + loss))
         elif self.model == "btl":
-            from scipy.special import expit
-
-            by_d = (wins + losses) * expit(d) * expit(-d)
+            win, loss = _logistic(d)
+            by_d = (wins + losses) * win * loss
         else:
             up, down = _mills(d), _mills(-d)
             by_d = wins * np.maximum(up * (d + up), 0) + losses * np.maximum(down * (down - d), 0)
@@ -275,6 +273,13 @@ def _newton(posterior: Posterior, x: np.ndarray) -> tuple[np.ndarray, np.ndarray
     raise SolverError(
         f"the fit of {posterior.model} did not converge in {_MOST_STEPS} steps: {_ADVICE}."
     )
+
+
+def _logistic(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The logistic function of d and of -d, neither by subtraction from 1."""
+    small, up = np.exp(-np.abs(d)), d > 0
+    total = 1 + small
+    return np.where(up, 1, small) / total, np.where(up, small, 1) / total
 
 
 def _mills(d: np.ndarray) -> np.ndarray:

@@ -30,8 +30,9 @@ over their root, that of a normal law like 1 over the root of the number of arms
 _CHAINS, _LENGTH, _MOST_LENGTH = 16, 256, 1_024
 """Number of chains; draws of each that are made at once, and at most."""
 _MOST_R_HAT = 1.01
-_MOST_MEANS = 2**29
-"""Most pairs of arms, over all draws, of mean preferences: of many arms a part of the draws."""
+_MOST_MEANS = 2**30
+"""Most pairs of arms in order, over all draws, of mean preferences: of many arms a part of the
+draws."""
 _PART = 2**17
 """Pairs of arms that are worked on at once: they fit into a processor's cache."""
 
@@ -77,15 +78,15 @@ class Draws(NamedTuple):
     def _mean(self, of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
         """Mean of a function of differences (n, pairs) and log nu (n, 1), above the diagonal."""
         num_arms = self.strengths.shape[1]
-        i, j = np.triu_indices(num_arms, 1)
-        every = -(-len(self.weights) * len(i) // _MOST_MEANS)
-        used = self.weights[::every]
+        every = -(-self.strengths.size * num_arms // _MOST_MEANS)
+        strengths, log_nu, weights = (
+            kind[::every] for kind in (self.strengths, self.log_nu[:, None], self.weights)
+        )
         mean = np.zeros((num_arms, num_arms))
-        for own in _parts(len(used), len(i)):
-            strengths, log_nu = self.strengths[::every][own], self.log_nu[::every][own]
-            d = strengths[:, i] - strengths[:, j]
-            mean[i, j] += used[own] @ of(d, log_nu[:, None])
-        return mean / used.sum()
+        for arm in range(num_arms - 1):
+            d = strengths[:, [arm]] - strengths[:, arm + 1 :]
+            mean[arm, arm + 1 :] = weights @ of(d, log_nu)
+        return mean / weights.sum()
 
     def resampled(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Strengths (n, K) and log nu (n,) without weights, by systematic resampling, shuffled."""
