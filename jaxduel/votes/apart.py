@@ -26,10 +26,10 @@ def apart(
       >>> numbers.tolist()
       [0, 1, 0]
     """
-    known = {"": -1}
+    known, append = {"": -1}, numbers.append
     for row in rows:
         number = known.get(row[-1])
         if number is None:
             number = known[row[-1]] = known.setdefault(row[-1].strip(), len(known) - 1)
-        numbers.append(number)
-        yield row if required and number < 0 else row[:-1]
+        append(number)
+        yield row[:-1] if number >= 0 or not required else row

@@ -31,7 +31,7 @@ class Delimited:
         long as it.
     """
 
-    sided = True
+    certain, sided = True, True
     unit, unfinished, undecided, remarks = "line", 0, (), ()
 
     def __init__(self, text: IO[str], file: str, names: Sequence[str]):

@@ -16,7 +16,7 @@ _COMMENT = re.compile(r"\{[^}]*\}|;.*")
 class Games:
     """Rows of a PGN file: White, Black, Result of each game."""
 
-    sided = True
+    certain, sided = True, True
     unit, unfinished, remarks, nothing = "line", 0, (), "it has no game"
     undecided = ("*",)
 

@@ -33,7 +33,7 @@ class Lines:
             self.size += len(line)
             if self.size >= LONGEST_ROW:
                 raise OSError(errno.EFBIG, f"a row has more than {LONGEST_ROW:,} characters")
-            if not line.endswith(("\n", "\r")):
+            if line[-1] not in "\r\n":
                 self.rest = line
                 return
             yield line

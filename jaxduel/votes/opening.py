@@ -30,7 +30,9 @@ DEFAULT = "utf-8-sig"
 
 
 @contextmanager
-def opened(path: Path, file: str, encoding: str, names: Sequence[str]) -> Iterator[Table]:
+def opened(
+    path: Path, file: str, encoding: str, names: Sequence[str], certain: bool
+) -> Iterator[Table]:
     """The table of a file.
 
     Args:
@@ -38,6 +40,7 @@ def opened(path: Path, file: str, encoding: str, names: Sequence[str]) -> Iterat
       file: its name, for messages.
       encoding: of the text. Bytes that are no text become surrogates: unused columns may have some.
       names: names of the columns of a file without a header.
+      certain: True to read columns from all rows, not from the first alone.
 
     Raises:
       InputError: it cannot be read, while the table is used, too.
@@ -56,7 +59,7 @@ def opened(path: Path, file: str, encoding: str, names: Sequence[str]) -> Iterat
                     f"{file} is text in UTF-16: save it as UTF-8 (in Python encoding='utf-16')."
                 )
             text = io.TextIOWrapper(content, encoding, "surrogateescape", newline="")
-            yield _table(text, name, file, names)
+            yield _table(text, name, file, names, certain)
     except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile):
         raise InputError(f"{file} is damaged: it cannot be unpacked.") from None
     except (UnicodeError, LookupError):
@@ -91,7 +94,7 @@ def _unpacked(packed: IO[bytes], name: str, file: str) -> Iterator[tuple[IO[byte
         yield packed, name
 
 
-def _table(text: IO[str], name: str, file: str, names: Sequence[str]) -> Table:
+def _table(text: IO[str], name: str, file: str, names: Sequence[str], certain: bool) -> Table:
     beginning = text.read(_BEGINNING)
     text.seek(0)
     suffix = PurePath(name).suffix.lower()
@@ -103,7 +106,7 @@ def _table(text: IO[str], name: str, file: str, names: Sequence[str]) -> Table:
     elif suffix == ".pgn" or TAG.match(bare):
         form = Games(text)
     elif array or bare.startswith("{"):
-        form = Records(text, file, array)
+        form = Records(text, file, array, certain)
     else:
         return Delimited(text, file, names)
     if names:

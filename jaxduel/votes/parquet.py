@@ -17,7 +17,7 @@ class Parquet:
       InputError: pyarrow is missing, or the file is damaged.
     """
 
-    sided = True
+    certain, sided = True, True
     unit, unfinished, undecided, remarks, nothing = "row", 0, (), (), "it has no row"
 
     def __init__(self, file: IO[bytes], name: str):

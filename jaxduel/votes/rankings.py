@@ -36,7 +36,7 @@ class Rankings:
       suffix: one of `SUFFIXES`.
     """
 
-    sided = False
+    certain, sided = True, False
     unit, unfinished, undecided, nothing = "line", 0, (), "it has no ranking"
 
     def __init__(self, text: IO[str], file: str, suffix: str):

@@ -23,7 +23,7 @@ from jaxduel.votes.outcomes import Meaning, Outcome, Reader, checked_meanings
 from jaxduel.votes.preferences import number_of
 from jaxduel.votes.repeats import PAIR, last_of_each
 from jaxduel.votes.sides import Sides
-from jaxduel.votes.tables import Table
+from jaxduel.votes.tables import MoreColumns, Table
 from jaxduel.votes.voters import summed
 
 
@@ -143,10 +143,16 @@ def read(
         if not isinstance(column, str):
             raise InputError(f"a column is given by its name, not {shorten(repr(column))}.")
     meanings = checked_meanings({} if outcomes is None else outcomes)
-    with opened(path, _file(path), encoding, names) as table:
-        rows = _outcomes(path, table, given, ignored, meanings, keys, encoding)
-        sided = table.sided and "left" in rows.read_as.columns
-    return _counted(path, rows, sided)
+    for certain in (False, True):
+        with opened(path, _file(path), encoding, names, certain) as table:
+            try:
+                rows = _outcomes(path, table, given, ignored, meanings, keys, encoding)
+            except (InputError, MoreColumns):
+                if table.certain:
+                    raise
+                continue
+            sided = table.sided and "left" in rows.read_as.columns
+            return _counted(path, rows, sided)
 
 
 class _Rows(NamedTuple):

@@ -6,12 +6,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 
+class MoreColumns(Exception):
+    """Some rows have columns that the header lacks."""
+
+
 class Table(Protocol):
     """Rows of a file with named columns, for `jaxduel.votes.reading`."""
 
     @property
     def header(self) -> list[str]:
         """Names of the columns."""
+        ...
+
+    @property
+    def certain(self) -> bool:
+        """False if `rows` may raise `MoreColumns`."""
         ...
 
     @property

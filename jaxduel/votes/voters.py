@@ -60,13 +60,13 @@ def summed(voter: np.ndarray, order: np.ndarray, arms: np.ndarray, votes: np.nda
     """
     num_arms = int(arms.max()) + 1
     pair = arms.astype(np.int64) @ [num_arms, 1]
-    rows = voter.astype(np.int64) * num_arms**2 + pair[order]
-    found, group = np.unique(rows, return_inverse=True)
-    sums = np.stack([np.bincount(group, kind[order], len(found)) for kind in votes.T])
-    given = sums.any(axis=0)  # a count may be 0
-    voter, pair = np.divmod(found[given], num_arms**2)
+    given = votes.any(axis=1)[order]  # a count may be 0
+    voter, order = voter[given].astype(np.int64), order[given]
+    found, group = np.unique(voter * num_arms**2 + pair[order], return_inverse=True)
+    voter, pair = np.divmod(found, num_arms**2)
     left, right = (arm.astype(np.int32) for arm in np.divmod(pair, num_arms))
-    return Voters(_numbered(voter), left, right, *sums[:, given])
+    sums = (np.bincount(group, kind[order], len(found)) for kind in votes.T)
+    return Voters(_numbered(voter), left, right, *sums)
 
 
 def _numbered(voter: np.ndarray) -> np.ndarray:

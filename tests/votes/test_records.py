@@ -75,10 +75,40 @@ def test_one_line_without_an_end(tmp_path):
         read(tmp_path, '{"winner": ["x"], "loser": "y"}')
 
 
-def test_a_key_that_only_a_late_record_has_counts(tmp_path):
+@pytest.mark.parametrize("first", [1, 3, 10])
+def test_a_key_that_only_a_late_record_has_counts(first, tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "_FIRST", first)
     more = [*BATTLES, {**BATTLES[0], "valid": False}]
     with pytest.raises(InputError, match="has the column 'valid', which may change what a row"):
         read(tmp_path, lines(more))
+    late = [{"left": "x", "right": "y"}, {"left": "x", "right": "y", "vote": {"winner": "left"}}]
+    skip = {"unresolved": "skip"}
+    votes = read(tmp_path, lines(late), winner="vote.winner", outcomes=skip)
+    assert (votes.wins.tolist(), votes.read_as.ignored) == ([[0, 1], [0, 0]], ())
+    with pytest.raises(InputError, match="line 1: the name of an arm is missing"):
+        read(tmp_path, lines([{}, {}, *BATTLES]))
+
+
+@pytest.mark.parametrize("first", [1, 10])
+def test_no_json_goes_before_what_the_columns_lack(first, tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "_FIRST", first)
+    text = lines([{"left": ["x"], "right": "y", "winner": "left"}, {"verdict": 1}])
+    with pytest.raises(InputError, match="line 1: left is a list, no entry"):
+        read(tmp_path, text)
+    with pytest.raises(InputError, match="line 3: it is no JSON"):
+        read(tmp_path, text + "{]\n")
+    with pytest.raises(InputError, match="line 3: it is no JSON"):
+        read(tmp_path, lines([{"verdict": 1}] * 2) + "{]\n")
+
+
+@pytest.mark.parametrize("first", [1, 10])
+def test_one_warning_of_half_a_line(first, tmp_path, monkeypatch, recwarn):
+    monkeypatch.setattr(records, "_FIRST", first)
+    for more, ignored in ([], ()), ([{**BATTLES[0], "judge": {"age": 3}}], ("judge.age",)):
+        votes = read(tmp_path, lines([*BATTLES, *more]) + '{"model_a": "x", "mod')
+        assert len(recwarn) == 1
+        assert "has no end and was left out" in str(recwarn.pop().message)
+        assert votes.read_as.ignored == ("judge", "turns", *ignored)
 
 
 def test_missing_and_null_winners_are_undecided(tmp_path):
