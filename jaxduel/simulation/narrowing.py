@@ -21,6 +21,15 @@ WORTH = 2**22
 """Comparisons made by as many lanes as a block has, times arms, from which on narrowing it pays."""
 
 
+def widths(job: Job) -> list[int]:
+    """The numbers of lanes that a block goes through as its seeds end."""
+    numbers = [job.lanes]
+    narrows = job.cell.poll is not None and is_on_cpu(job.root)
+    while narrows and numbers[-1] // PART >= NARROWEST:
+        numbers.append(numbers[-1] // PART)
+    return numbers
+
+
 class Narrowing:
     """Narrows a block on a CPU to a quarter of its lanes whenever these hold all seeds that still
     run, as a step costs there what its lanes cost, and the slowest seeds may take many times as

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from jaxduel.simulation.devices import is_on_cpu, placed
 from jaxduel.simulation.events import EventLane
 from jaxduel.simulation.jobs import Job
 from jaxduel.simulation.lanes import Setup, apart
+from jaxduel.simulation.narrowing import widths
 from jaxduel.simulation.steps import StepLane
 from jaxduel.simulation.turn_costs import has_price, is_drawn, turn_cost
 
@@ -87,7 +89,7 @@ class SkipHeuristic:
         self._measure(job)
         self._ahead = AHEAD_TURNS * (num_arms * (num_arms - 1) // 2)
         self._seen: list[tuple[np.ndarray, np.ndarray]] = []
-        self._is_missed = False
+        self._missing = 0.0
         self._looked = 0, np.zeros(())
         self._rests_until = 0
         self._marks = [(0, np.zeros(())), (0, np.zeros(()))]
@@ -151,11 +153,12 @@ class SkipHeuristic:
         # a copy: the next chunk of steps is given the lanes' memory
         (since, before), self._looked = self._looked, (t, np.array(lanes.selves))
         left = self._left(lanes, t)
-        if t < self._rests_until or left <= self._between:
+        longest = float(np.max(left))
+        if t < self._rests_until or longest <= self._between:
             return False
         if not self._pays(1.0 - (self._looked[1] - before) / (t - since), left):
             return False
-        if not self._is_worth_its_compilation(setups, lanes, left * self._each):
+        if not self._is_worth_its_compilation(setups, lanes, longest * self._each):
             return False
         self._rests_until = t + max(t // _REST, self._between)
         return self._pays(self._tried(setups, lanes, t), left)
@@ -169,14 +172,13 @@ class SkipHeuristic:
         if events.begin.is_at_hand(self._job.cell, setups, lanes, *at, program=program):
             return True
         key = program, self._job.cell.policy.num_arms
-        if not self._is_missed:
-            self._is_missed = True
-            _missed[key] += left
+        _missed[key] += max(left - self._missing, 0.0)  # where votes are the clock, more is seen
+        self._missing = max(left, self._missing)
         return _missed[key] > WORTH
 
-    def _left(self, lanes: StepLane, t: int) -> float:
-        """Steps that the block has left; where votes are the clock, until its slowest seed has cast
-        them at its rate of late: since a time that is a quarter to a half of t."""
+    def _left(self, lanes: StepLane, t: int) -> float | np.ndarray:
+        """Steps that the block has left; where votes are the clock, that each seed has left, until
+        it has cast them at its rate of late: since a time that is a quarter to a half of t."""
         cell, counted = self._job.cell, lanes.ballots
         if cell.poll is None or counted is None:
             return self._horizon - t
@@ -185,7 +187,7 @@ class SkipHeuristic:
         if t >= 2 * self._marks[1][0]:
             self._marks = [self._marks[1], (t, votes)]
         each = votes_left(cell, counted) * (t - since) / np.maximum(votes - before, 0.5)
-        return min(float(each.max()), self._horizon - t)
+        return np.minimum(each, self._horizon - t)
 
     def _tried(self, setups: Setup, lanes: StepLane, t: int) -> np.ndarray:
         """Turns per comparison of each seed in a trial: (lanes,) or (cells, lanes), at most 1."""
@@ -206,22 +208,29 @@ class SkipHeuristic:
             turns.append(each[..., first - start :])
         return np.concatenate(turns, axis=-1)
 
-    def _pays(self, turns: np.ndarray, left: float) -> bool:
+    def _pays(self, turns: np.ndarray, left: float | np.ndarray) -> bool:
         """True if so many turns per comparison, (lanes,) or (cells, lanes), cost less than steps in
-        the comparisons that are left.
+        the comparisons that are left, of all seeds or of each."""
+        job = self._job
+        spent = _cost(turns * left + FIRST_TURNS, job.slot_numbers)
+        spent += HOST * job.lanes / self._each
+        return self._cost * spent < _cost(np.broadcast_to(left, turns.shape), widths(job))
 
-        A slot whose seed is done takes the next one, so that the mean over seeds counts; the last
-        ones go through fewer and fewer slots.
-        """
-        numbers, turns = self._job.slot_numbers, turns * left + FIRST_TURNS
-        slowest = np.sort(turns, axis=-1)[..., ::-1]
-        now = np.mean(turns, axis=-1) * self._job.lanes / numbers[0]  # when no seed waits
-        cost = (numbers[0] + FLOOR) * now
-        for number, fewer in zip(numbers, [*numbers[1:], 0], strict=True):
-            end = np.maximum(now, slowest[..., fewer])
-            cost, now = cost + (number + FLOOR) * (end - now), end
-        spent = float(np.max(cost)) + HOST * self._job.lanes / self._each
-        return self._cost * spent < (self._job.lanes + FLOOR) * left
+
+def _cost(needed: np.ndarray, numbers: Sequence[int]) -> float:
+    """Time until seeds have made the turns or steps that each needs, (lanes,) or (cells, lanes), at
+    a time of 1 for one of them.
+
+    As many seeds as the first of `numbers` run side by side. One that is done makes room for the
+    next, so that the mean over seeds counts; the last ones go through fewer and fewer places.
+    """
+    slowest = np.sort(needed, axis=-1)[..., ::-1]
+    now = np.mean(needed, axis=-1) * needed.shape[-1] / numbers[0]  # when no seed waits
+    cost = (numbers[0] + FLOOR) * now
+    for number, fewer in zip(numbers, [*numbers[1:], 0], strict=True):
+        end = np.maximum(now, slowest[..., fewer])
+        cost, now = cost + (number + FLOOR) * (end - now), end
+    return float(np.max(cost))
 
 
 def _taken(values: np.ndarray, order: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from collections import defaultdict
 from types import SimpleNamespace
 
 import jax
@@ -74,3 +75,32 @@ def test_no_look_where_a_trial_costs_too_much_of_what_is_left():
     settling = _settling(lanes=8, slots=8)
     assert settling.following(786_431) == 786_432
     assert settling.following(786_432) == 10**6
+
+
+def test_seeds_that_are_done_soon_may_cost_a_turn_for_each_comparison():
+    """Where votes are the clock, seeds have comparisons of their own left: those that are never
+    quiet have few, and the block goes on for the others."""
+    settling, turns = _settling(lanes=8, slots=8), np.array([1.0] * 7 + [0.01])
+    assert not settling._pays(turns, 1e6)
+    assert settling._pays(turns, np.array([1e3] * 7 + [1e6]))
+
+
+def test_the_last_seeds_step_in_fewer_lanes():
+    """In 8 of 128 where votes are the clock, as in as many slots: a third of turns cost as much."""
+    settling, left = _settling(lanes=128, slots=128), np.array([1e3] * 120 + [1e9] * 8)
+    settling._job.cell.poll = object()
+    for rate, pays in ((0.33, True), (0.34, False)):
+        assert settling._pays(np.full(128, rate), left) == pays
+
+
+def test_a_loop_that_is_not_at_hand_is_worth_what_is_seen_to_be_left(monkeypatch):
+    """Most in a block so far, in which more may come to be seen; then that of further blocks."""
+    absent = SimpleNamespace(is_at_hand=lambda *_, **__: False)
+    monkeypatch.setattr(skip_heuristic.events, "begin", absent)
+    monkeypatch.setattr(skip_heuristic, "is_drawn", lambda _: False)
+    monkeypatch.setattr(skip_heuristic, "_missed", defaultdict(float))
+    most, first, second = skip_heuristic.WORTH, *(_settling(lanes=8, slots=8) for _ in range(2))
+    first._job = second._job = first._job._replace(program="of both")
+    asked = [(first, 0.5, False), (first, 0.4, False), (first, 0.9, False), (second, 0.2, True)]
+    for block, part, is_worth in asked:
+        assert block._is_worth_its_compilation(None, None, part * most) == is_worth
