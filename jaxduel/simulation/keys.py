@@ -54,6 +54,16 @@ def root_key(seed: int | jax.Array, prng: str = GENERATORS[0]) -> jax.Array:
     return jax.random.key(int(seed), impl=prng)
 
 
+def host_generator(key: jax.Array) -> np.random.Generator:
+    """NumPy's generator by a key, for numbers in float64, and where JAX would compile for seconds
+    for each shape.
+
+    Raises:
+      InputError: as `require_root`.
+    """
+    return np.random.default_rng(np.asarray(jax.random.bits(root_key(key), (8,))))
+
+
 def require_root(seed: Any, prng: str) -> None:
     """Raises InputError for an unknown generator, a seed out of range, several keys, or one whose
     numbers change under vmap."""

@@ -19,10 +19,11 @@ from jaxduel.problems.strengths import (
     Posterior,
     coherent,
     comparisons,
+    davidson,
     mode_of,
     preferences,
 )
-from jaxduel.simulation.keys import root_key
+from jaxduel.simulation.keys import host_generator
 from jaxduel.votes import free
 from jaxduel.votes.counts import Votes, arm_number, require_votes, warn_of_groups
 from jaxduel.votes.misfit import Misfit, misfit_of
@@ -178,17 +179,33 @@ class Fit:
         Returns:
           (n, K, K) float64, p + p.T = 1; each is a matrix for `jd.problems.from_matrix`.
         """
-        import jax
+        if self.posterior is None:
+            return free.drawn(host_generator(key), self.votes.wins, whole_number(n, 1, "n"))
+        model = "btl" if decisive and self.model == "davidson" else self.model
+        return coherent(preferences(model, *self._drawn(key, n)))
 
-        n, key = whole_number(n, 1, "n"), root_key(key)
-        # Beta variables on the host: in float64, and JAX compiles for seconds for each shape
-        rng = np.random.default_rng(np.asarray(jax.random.bits(key, (8,))))
-        if self.draws is not None:
-            strengths, log_nu = self.draws.resampled(rng, n)
-            d = strengths[:, :, None] - strengths[:, None, :]
-            model = "btl" if decisive and self.model == "davidson" else self.model
-            return coherent(preferences(model, d, log_nu[:, None, None]))
-        return free.drawn(rng, self.votes.wins, n)
+    def instances(self, key: Array, n: int) -> list[DuelingProblem]:
+        """`sample` as problems; those of davidson have `ties`.
+
+        Example:
+          >>> import jax
+          >>> import jaxduel as jd
+          >>> votes = jd.votes.from_counts([[0, 70], [30, 0]], ties=[[0, 50], [50, 0]])
+          >>> jd.votes.fit(votes, "davidson").instances(jax.random.key(0), 1)
+          [DuelingProblem('votes', K=2, Condorcet winner 0, smallest gap 0.1..., ties up to 0.3...)]
+        """
+        drawn = self.sample(key, n)
+        ties: Any = [None] * len(drawn)
+        if self.model == "davidson":
+            ties = davidson(*self._drawn(key, n))[2] * (1 - np.eye(self.votes.num_arms))
+        name, arms = self.votes.name, self.votes.arms
+        return [from_matrix(p, name, q, arms) for p, q in zip(drawn, ties, strict=True)]
+
+    def _drawn(self, key: Array, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Differences of drawn strengths, (n, K, K), and log nu, (n, 1, 1)."""
+        n, rng = whole_number(n, 1, "n"), host_generator(key)
+        strengths, log_nu = self._comparable()[1].resampled(rng, n)
+        return strengths[:, :, None] - strengths[:, None, :], log_nu[:, None, None]
 
     @cached_property
     def best(self) -> np.ndarray:

@@ -225,6 +225,12 @@ class Plan:
         if self.now < max(self.targets) and 0 in kinds:
             which = "none" if kinds[0] == 0 else "all"
             lines.append(f"the arm named now is the best of {which} of the instances: draw more")
+        if votes.num_ties and self.fit.model != "davidson":
+            share = 100 * votes.num_ties / votes.num_votes
+            lines.append(
+                f"{share:.3g}% of the log's votes are ties, but none of these further votes: with "
+                "--model davidson they tie, too"
+            )
         if self.left_out:
             lines.append(f"interrupted: without {', '.join(self.left_out)}")
         for policy in self.afresh:

@@ -249,6 +249,27 @@ def test_decisive_votes_of_davidson_are_those_of_btl():
     np.testing.assert_array_equal(btl.sample(key, 9), btl.sample(key, 9, decisive=True))
 
 
+@pytest.mark.parametrize("model", ["free", "btl", "davidson"])
+def test_instances_are_samples_with_names_and_the_ties_of_davidson(model):
+    votes = jd.votes.from_counts([[0, 8, 9], [2, 0, 6], [1, 4, 0]], 9 - 9 * np.eye(3), [*"abc"])
+    fit, key = jd.votes.fit(votes, model), jax.random.key(3)
+    instances = fit.instances(key, 500)
+    assert instances[0].arms == votes.arms
+    p = np.stack([instance.preferences for instance in instances])
+    np.testing.assert_allclose(p, fit.sample(key, 500), atol=1e-15)
+    if model != "davidson":
+        assert all(instance.ties is None for instance in instances)
+        return
+    q = np.stack([instance.ties for instance in instances])
+    assert (np.diagonal(q, axis1=1, axis2=2) == 0).all()
+    decisive = (p - q / 2) / (1 - q)
+    np.testing.assert_allclose(decisive, fit.sample(key, 500, decisive=True), atol=1e-12)
+    nu = q / (1 - q) / np.sqrt(decisive * (1 - decisive))
+    np.testing.assert_allclose(nu[:, 0, 1], nu[:, 1, 2], rtol=1e-9)
+    errors = q.std(axis=0) / np.sqrt(500)
+    assert (np.abs(q.mean(axis=0) - fit.problem.ties) <= 4 * errors).all()
+
+
 def test_ties_alone_are_for_davidson():
     votes = jd.votes.from_counts(np.zeros((2, 2)), [[0, 4], [4, 0]])
     fit = jd.votes.fit(votes, "davidson")

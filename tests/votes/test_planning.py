@@ -7,6 +7,7 @@ from statistics import NormalDist
 import jax
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import jaxduel as jd
 from jaxduel.errors import InputError
@@ -22,7 +23,7 @@ from tests.votes.cases import drawn
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
 VOTES = drawn(np.random.default_rng(5), per_pair=6)
-SMALL = {"max_votes": 60, "draws": 12, "seeds": 3, "checkpoints": [20, 60], "progress": False}
+SMALL = {"max_votes": 60, "draws": 40, "seeds": 2, "checkpoints": [20, 60], "progress": False}
 
 
 def planned(policies=("uniform", "round-robin"), votes=VOTES, **settings):
@@ -37,7 +38,7 @@ def plan():
 @pytest.mark.parametrize(("model", "rule"), [("btl", "btl"), ("free", "copeland")])
 def test_at_no_further_votes_it_is_what_the_posterior_tells_of_the_arm_named(model, rule):
     """Exactly, with instances of a share that is not far from it."""
-    plan = planned(["uniform"], model=model, draws=40, seeds=2)
+    plan = planned(["uniform"], model=model)
     of_draws, _ = jax.random.split(root_key(0))
     preferences = plan.fit.sample(of_draws, 40)
     (named, *_) = order(rule, VOTES.wins, np.arange(VOTES.num_arms))
@@ -54,6 +55,7 @@ def test_at_no_further_votes_it_is_what_the_posterior_tells_of_the_arm_named(mod
     assert [end[0] for end in ends] == pytest.approx(np.ravel(now))
 
 
+@pytest.mark.thorough
 def test_where_arms_tie_it_is_the_mean_over_them():
     votes = jd.votes.from_counts([[0, 5, 3], [5, 0, 3], [2, 2, 0]])
     plan = planned(["uniform"], votes, draws=60)
@@ -62,6 +64,7 @@ def test_where_arms_tie_it_is_the_mean_over_them():
     assert abs(right - plan.now) <= 4 * np.sqrt(plan.now * (1 - plan.now) / 60)
 
 
+@pytest.mark.thorough
 def test_it_is_not_reached_by_luck_of_the_instances():
     """Of these instances .97 are of the arm named, which is the best with probability .933."""
     votes = jd.votes.read(TOURNAMENT)
@@ -71,6 +74,7 @@ def test_it_is_not_reached_by_luck_of_the_instances():
     assert "needs 0 further votes" not in str(plan)
 
 
+@pytest.mark.thorough
 def test_default_checkpoints_are_as_good_as_all():
     """On a small log, where few votes are enough."""
     votes = jd.votes.from_counts([[0, 3, 5], [3, 0, 4], [1, 2, 0]])
@@ -99,12 +103,14 @@ def test_a_policy_is_as_it_is_alone(plan):
         np.testing.assert_array_equal(planned([policy]).correct[policy], correct)
 
 
+@pytest.mark.thorough
 def test_more_votes_than_the_first_do_not_change_those(plan):
     longer = planned(max_votes=90, checkpoints=[20, 60, 90])
     for policy, correct in plan.correct.items():
         np.testing.assert_array_equal(longer.correct[policy][:, :, :3], correct)
 
 
+@pytest.mark.thorough
 def test_further_votes_name_the_best_arm_in_the_end():
     plan = planned(["uniform"], max_votes=4_000, checkpoints=[4_000], draws=100)
     assert plan.probability("uniform")[1][-1] > plan.now
@@ -124,12 +130,13 @@ def fitted() -> Fit:
     return jd.votes.fit(VOTES)
 
 
-def by_hand(now=0.25, **correct):
+def by_hand(now=0.25, fit=None, rule="btl", **correct):
     """A plan of these outcomes at 0, 100 and 1,000 further votes, `now` known of the first."""
     tables = {name: np.array(table, bool)[:, None, :] for name, table in correct.items()}
     cast = {name: np.full(table.shape[:2], 1_000) for name, table in tables.items()}
-    plan = Plan(fitted(), "btl", np.array([0, 100, 1_000]), (0.2, 0.95), tables, cast)
-    plan.__dict__["now"] = now
+    plan = Plan(fit or fitted(), rule, np.array([0, 100, 1_000]), (0.2, 0.95), tables, cast)
+    if now is not None:
+        plan.__dict__["now"] = now
     return plan
 
 
@@ -210,11 +217,10 @@ def test_needs_read_alike_whether_reached_or_not(monkeypatch):
 
 def test_arms_that_tie_now_are_all_named():
     level = jd.votes.from_counts(3 - 3 * np.eye(3), arms=["ada", "bea", "cyd"])
-    plan = jd.votes.plan(level, ["uniform"], max_votes=1, draws=2, seeds=1)
-    assert plan.summary()[1:3] == [
-        "now: 'ada', 'bea', 'cyd' tie; the one drawn is the best with probability 0.333",
-        "0.95: uniform needs more than 1 further vote",
-    ]
+    plan = by_hand(None, jd.votes.fit(level), uniform=[EVER, NEVER, NEVER])
+    assert plan.summary()[1] == (
+        "now: 'ada', 'bea', 'cyd' tie; the one drawn is the best with probability 0.333"
+    )
 
 
 def test_the_mean_is_a_regression_on_what_is_known_at_first():
@@ -286,24 +292,49 @@ def test_intervals_cover(draws, seeds, hard):
 
 def test_what_is_known_now_is_of_the_arm_that_the_rule_names():
     votes = jd.votes.from_counts([[0, 2, 28], [0, 0, 20], [17, 0, 0]], arms=["a", "b", "c"])
-    plan = planned(["uniform"], votes, rule="copeland", targets=[0.95])
+    plan = by_hand(None, jd.votes.fit(votes), "copeland", uniform=[LATE, EVER])
     assert plan.fit.best[1] > 0.95
     assert (
         plan.summary()[1] == f"now: 'a', which is the best with probability {plan.fit.best[0]:.3f}"
     )
-    assert "0.95: uniform needs" in plan.summary()[2]
+    assert "0.95: uniform needs" in plan.summary()[-1]
 
 
-def test_instances_have_the_law_of_decisive_votes(monkeypatch):
-    asked, sample = [], Fit.sample
+def chance_that_the_best_leads(votes, problem, more):
+    """Of two arms, after `more` votes of which some tie, by enumeration; half if they are level."""
+    tie = problem.ties[0, 1]
+    won = (problem.preferences[0, 1] - tie / 2) / (1 - tie)
+    decisive, wins = np.ogrid[: more + 1, : more + 1]
+    lead = votes.wins[0, 1] - votes.wins[1, 0] + 2 * wins - decisive
+    chances = binom.pmf(decisive, more, 1 - tie) * binom.pmf(wins, decisive, won)
+    return chances[(lead > 0) if won > 0.5 else (lead < 0)].sum() + chances[lead == 0].sum() / 2
 
-    def spied(*given, **settings):
-        asked.append(settings)
-        return sample(*given, **settings)
 
-    monkeypatch.setattr(Fit, "sample", spied)
-    planned("uniform", targets=0.5)
-    assert asked == [{"decisive": True}]
+def test_further_votes_of_davidson_tie():
+    """Here four of five, so that 60 teach no more than 12 would without ties."""
+    votes = jd.votes.from_counts([[0, 5], [4, 0]], [[0, 45], [45, 0]])
+    sizes = {"draws": 40, "seeds": 100, "max_votes": 60, "checkpoints": [60]}
+    plan = planned("uniform", votes, model="davidson", **sizes)
+    of_draws, _ = jax.random.split(root_key(0))
+    instances = plan.fit.instances(of_draws, 40)
+    chances = np.array([chance_that_the_best_leads(votes, one, 60) for one in instances])
+    error = np.sqrt(np.sum(chances * (1 - chances)) / 100) / 40
+    assert abs(plan.correct["uniform"][..., 1].mean() - chances.mean()) <= 4 * error
+    assert 0.75 < chances.mean() < 0.8  # .9 without ties
+    assert (plan.cast["uniform"] == 60).all()
+    assert not any("ties" in line for line in plan.summary())
+
+
+def test_other_models_leave_ties_out_and_say_so(plan):
+    ties = 2 - 2 * np.eye(VOTES.num_arms, dtype=int)
+    also_tied = planned(votes=replace(VOTES, ties=ties))
+    for policy, correct in plan.correct.items():
+        np.testing.assert_array_equal(also_tied.correct[policy], correct)
+    assert also_tied.summary()[-1] == (
+        "25% of the log's votes are ties, but none of these further votes: with --model davidson "
+        "they tie, too"
+    )
+    assert "ties" not in "".join(plan.summary())
 
 
 BAD = {
