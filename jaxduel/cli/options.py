@@ -137,26 +137,29 @@ def one_of(choices: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Cells:
-    """Cells of a sweep, chosen by name: all cells if no name is given."""
+class Chosen:
+    """Settings of a sweep in which policies are compared, chosen by name: all if no name is given.
+    The fields are arguments of functions that read sweeps."""
 
     problem: Names = ()
     """of these problems, such as arxiv, or btl for all of a generator."""
     horizon: Times = ()
     """with these horizons, or votes of a run."""
-    policy: Names = ()
-    """of these policies, such as dts or dts[alpha=0.6]."""
     regret: Names = ()
     """under these definitions of regret."""
     rule: Names = ()
     """by these rules, where arms are identified."""
 
-    def chosen(self) -> dict[str, Any]:
-        """Arguments of functions that read sweeps."""
-        names = ("problems", "horizons", "policies", "regret", "rules")
-        return dict(zip(names, vars(self).values(), strict=True))
+
+@dataclass(frozen=True)
+class Cells(Chosen):
+    """Cells of a sweep, chosen by name: all cells if no name is given."""
+
+    policy: Names = ()
+    """of these policies, such as dts or dts[alpha=0.6]."""
 
 
+EVERY_SETTING = Chosen()
 EVERY_CELL = Cells()
 
 
@@ -181,7 +184,7 @@ class Reading:
 
 
 AS_IT_STANDS = Reading()
-GROUPS = (Cells, Reading)
+GROUPS = (Chosen, Reading)
 """Options that several commands have, as one parameter of each."""
 
 

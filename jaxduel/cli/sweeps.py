@@ -18,7 +18,9 @@ from jaxduel import interrupts
 from jaxduel.cli.lines import pipe, write
 from jaxduel.cli.options import (
     EVERY_CELL,
+    EVERY_SETTING,
     Cells,
+    Chosen,
     MaybeCount,
     MaybeFile,
     MaybeFolder,
@@ -26,10 +28,8 @@ from jaxduel.cli.options import (
     MaybeShard,
     MaybeTime,
     Name,
-    Names,
     Silent,
     Switch,
-    Times,
 )
 from jaxduel.cli.parsing import command_line
 from jaxduel.cli.run import plot_results, show_result
@@ -199,19 +199,16 @@ def show(
         return show_result(results)
     _require_writable(csv)
     data = open_sweep(results)
-    write(*show_lines(data, columns=columns, width=_width(), **cells.chosen()))
+    write(*show_lines(data, columns=columns, width=_width(), **vars(cells)))
     if csv is not None:
-        _write(csv, show_csv(data, **cells.chosen()))
+        _write(csv, show_csv(data, **vars(cells)))
     return 0
 
 
 def compare(
     folder: Positional[Path],
     policies: Annotated[tuple[str, str], tyro.conf.arg(metavar="NAME NAME")],
-    problem: Names = (),
-    horizon: Times = (),
-    regret: Names = (),
-    rule: Names = (),
+    settings: Chosen = EVERY_SETTING,
     csv: MaybeFile = None,
 ) -> int:
     """Print paired differences of regret or errors of two policies.
@@ -219,19 +216,14 @@ def compare(
     Args:
       folder: the sweep's folder, finished or not.
       policies: two policies, with parameters if a policy has several variants: dts[alpha=0.51].
-      problem: problems to compare on; all if left out.
-      horizon: horizons to compare at.
-      regret: definitions of regret to compare by.
-      rule: rules to compare by, if the sweep identifies arms.
+      settings: settings to compare in; all if no name is given.
       csv: file for the numbers; none is written if left out.
     """
     from jaxduel.studies.sweep import open_sweep
     from jaxduel.studies.sweep.reading.compare import compare as compared
 
     _require_writable(csv)
-    chosen = {"problems": problem, "horizons": horizon}
-    chosen |= {"regret": regret, "rules": rule}
-    found = compared(open_sweep(folder), *policies, **chosen)
+    found = compared(open_sweep(folder), *policies, **vars(settings))
     write(*found.lines())
     if csv is not None:
         _write(csv, found.csv())
@@ -274,7 +266,7 @@ def plot(
     from jaxduel.studies.sweep import open_sweep
     from jaxduel.studies.sweep.reading.figures import sweep_figures
 
-    asked = {"y": y, "facet": facet, "kind": kind, **cells.chosen()}
+    asked = {"y": y, "facet": facet, "kind": kind, **vars(cells)}
     figures = sweep_figures(open_sweep(folder), x, **asked)
     files = OutputFolder(folder / "figures" if out is None else out)
     for figure in figures:
@@ -319,7 +311,7 @@ def export(
         data = open_sweep(results)
         path = results / f"table.{to}" if out is None else out
         _require_writable(None if piped else path)
-        frame = frame_of(data, choose(data, **cells.chosen()))
+        frame = frame_of(data, choose(data, **vars(cells)))
     if piped:
         pipe(encoded(frame, to))
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -101,21 +101,7 @@ class Group:
         """The group's entry in a manifest."""
         return GroupRecord(
             policy=self.policy,
-            cells=tuple(
-                CellRecord(
-                    index=cell.index,
-                    policy=cell.policy,
-                    problem=cell.problem,
-                    digest=cell.digest,
-                    horizon=cell.horizon,
-                    parameters=cell.labels,
-                    delay=cell.delay,
-                    num_arms=cell.num_arms,
-                    checkpoints=cell.checkpoints,
-                    others=plain({k: x for k, x in cell.determined.items() if k not in BOUND}),
-                )
-                for cell in self.cells
-            ),
+            cells=tuple(map(_record, self.cells)),
             definitions=self.definitions,
             block_seeds=self.block_seeds,
             seeds=self.num_seeds,
@@ -123,6 +109,14 @@ class Group:
             keep=self.keep,
             program=plain(self.program),
         )
+
+
+def _record(cell: StudyCell) -> CellRecord:
+    """The cell's entry in a manifest: fields of the same name have the same value."""
+    others = plain({k: x for k, x in cell.determined.items() if k not in BOUND})
+    known: dict[str, Any] = {"parameters": cell.labels, "others": others}
+    names = {field.name for field in fields(CellRecord)} - known.keys()
+    return CellRecord(**{name: getattr(cell, name) for name in names}, **known)
 
 
 @dataclass(frozen=True)

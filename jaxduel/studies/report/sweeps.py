@@ -132,7 +132,7 @@ def _figures(
     found: list[tuple[str, Figure]] = []
     for number, (setting, some) in enumerate(cells.groupby(keys, observed=True, sort=False)):
         problem, horizon = setting[0], int(setting[1])
-        chosen: dict[str, Any] = {"problems": [problem], "horizons": [horizon]}
+        chosen: dict[str, Any] = {"problem": [problem], "horizon": [horizon]}
         options = ["--problem", problem, "--horizon", str(horizon)]
         words = f"{measure.clock} = {short(horizon)}"
         if measure is REGRET:
@@ -158,7 +158,7 @@ def _figure(
     """Curves of a setting (the best, if there are too many), and a table of their ends."""
     (table, order, cut), command = _ends(data, cells), blank.command
     if cut:
-        chosen = {**chosen, "policies": order}
+        chosen = {**chosen, "policy": order}
         command += f" {shlex.join(['--policy', *order])}"
     figure = sweep_figure(data, **chosen)
     paths = figure.write(out, re.sub(r"[^A-Za-z0-9.,=_-]", "_", figure.name))

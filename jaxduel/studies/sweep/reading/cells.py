@@ -14,7 +14,8 @@ from jaxduel.policies import registry
 from jaxduel.runs import Runs
 from jaxduel.stats import t95
 from jaxduel.studies.engine.cells import parameters_label, text_of
-from jaxduel.studies.sweep.reading.layout import CELL, DIMENSIONS, NAMED, REGRET, measure_of
+from jaxduel.studies.sweep.axes import AXES, BY_OPTION, CELL, Axis, axes_of, axis_of
+from jaxduel.studies.sweep.reading.layout import DIMENSIONS, MEASURES, measure_of
 from jaxduel.studies.tables import short
 
 if TYPE_CHECKING:
@@ -27,24 +28,13 @@ _SMALL = 2**27
 """Bytes up to which the numbers of all seeds are read at once."""
 
 
-def choose(
-    dataset: xarray.Dataset,
-    *,
-    problems: Sequence[str] = (),
-    horizons: Sequence[int] = (),
-    policies: Sequence[str] = (),
-    regret: Sequence[str] = (),
-    rules: Sequence[str] = (),
-) -> Frame:
+def choose(dataset: xarray.Dataset, **asked: Sequence[Any]) -> Frame:
     """The cells of a sweep, chosen by name.
 
     Args:
-      problems: names of problems to keep, all if empty; "btl" stands for all problems "btl(...)".
-      horizons: horizons to keep.
-      policies: policies to keep; "dts" stands for all its combinations of parameters, and
-        "dts[alpha=0.51]" for the ones with that value.
-      regret: definitions of regret to keep.
-      rules: rules that name arms to keep.
+      **asked: the names or numbers to keep, by `Axis.option`: policy, problem, horizon, regret (its
+        definitions), rule. "btl" stands for all problems "btl(...)", "dts" for all combinations of
+        the policy's parameters, and "dts[alpha=0.51]" for the ones with that value.
 
     Returns:
       Some rows of `cells_of`.
@@ -52,34 +42,22 @@ def choose(
     Raises:
       InputError: if a name is not in the sweep, or no cell has all that is asked for.
     """
-    cells, measure = cells_of(dataset), measure_of(dataset)
-    kinds = {"definition": regret, "rule": rules}
-    asked = kinds.pop(measure.dimension)
-    for other in (REGRET, NAMED):
-        if kinds.get(other.dimension):
-            raise InputError(f"the sweep measures {other.lacks}.")
-    known = {name: _labels(dataset, name) for name in measure.setting}
-    chosen = {problem for name in problems for problem in _problems(name, known["problem"])}
-    for horizon in horizons:
-        if horizon not in known["horizon"]:
-            there = ", ".join(map(short, known["horizon"]))
-            raise InputError(
-                f"the sweep has no horizon {short(horizon)}: its horizons are {there}."
-            )
-    for name in asked:
-        if name not in known[measure.dimension]:
-            raise unknown_name(measure.kind, name, known[measure.dimension])
-    variants = [label for name in policies for label in find_variants(name, cells)]
-    for column, kept in (
-        ("problem", chosen),
-        ("horizon", horizons),
-        (measure.dimension, asked),
-        ("variant", variants),
-    ):
-        cells = cells[cells[column].isin(list(kept))] if kept else cells
+    every, measure = cells_of(dataset), measure_of(dataset)
+    cells = every
+    for axis, wanted in ((BY_OPTION[option], some) for option, some in asked.items() if some):
+        if axis.part == "measure" and axis.name != measure.dimension:
+            raise InputError(f"the sweep measures {MEASURES[axis.name].lacks}.")
+        if axis.name == "policy":
+            kept = {label for name in wanted for label in find_variants(name, every)}
+            cells = cells[cells["variant"].isin(kept)]
+        else:
+            known = _labels(dataset, axis.column)
+            kept = {value for one in wanted for value in _values_for(one, axis, known)}
+            cells = cells[cells[axis.column].isin(kept)]
     if cells.empty:
+        kind = axis_of(measure.dimension).noun
         raise InputError(
-            f"the sweep has no cell with that policy, problem, horizon and {measure.kind} together."
+            f"the sweep has no cell with that policy, problem, horizon and {kind} together."
         )
     return cells
 
@@ -115,12 +93,13 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
     parts = ((labels["policy"][a], labels["parameters"][d]) for a, d in places)
     variants = [f"{policy}[{label}]" if label else policy for policy, label in parts]
     columns: dict[str, Any] = {"variant": variants}
-    for name in ("policy", "parameters", "problem"):
-        columns[name] = pandas.Categorical.from_codes(at[name], labels[name])
-    columns["num_arms"] = np.array(_labels(dataset, "num_arms"))[at["problem"]]
-    columns["horizon"] = np.array(labels["horizon"])[at["horizon"]]
-    kind = measure.dimension
-    columns[kind] = pandas.Categorical.from_codes(at[kind], labels[kind])
+    for axis in axes_of("policy", "setting", "measure"):
+        if axis.along not in full:
+            continue
+        if axis.words:
+            columns[axis.column] = pandas.Categorical.from_codes(at[axis.name], labels[axis.name])
+        else:
+            columns[axis.column] = np.array(_labels(dataset, axis.column))[at[axis.along]]
     columns["delay"] = 1
     for name in parameter_names(dataset):
         values = [None if value == "" else value for value in _labels(dataset, name)]
@@ -148,7 +127,8 @@ def _filled(values: np.ndarray, name: str, policies: Any) -> np.ndarray:
 
 def parameter_names(dataset: xarray.Dataset) -> list[str]:
     """The names of the coordinates that hold parameters, including "delay" if any is not 1."""
-    others = {*DIMENSIONS["regret"], *DIMENSIONS["pairs_mean"], "arm", "num_arms", "rule"}
+    others = {name for some in DIMENSIONS.values() for name in some}
+    others |= {axis.column for axis in AXES if axis.part != "parameter"}
     names = {str(name): one.dims for name, one in dataset.coords.items() if name not in others}
     return [name for name, dims in names.items() if dims in (("parameters",), ())]
 
@@ -273,6 +253,13 @@ def with_interval95(frame: Frame) -> Frame:
     return frame.assign(lower95=frame["mean"] - half, upper95=frame["mean"] + half)
 
 
+def with_text(frame: Frame) -> Frame:
+    """The table with labels as text in place of categories, and delays as whole numbers."""
+    axes = axes_of("policy", "setting", "measure")
+    labels = {axis.column: str for axis in axes if axis.words and axis.column in frame}
+    return frame.astype({**labels, "delay": np.int64})
+
+
 def values_in(dataset: xarray.Dataset, name: str, dimensions: Sequence[str]) -> np.ndarray:
     """A variable with these dimensions, even if one of them was selected away."""
     return _in_order(dataset[name], dimensions)
@@ -289,12 +276,19 @@ def _labels(dataset: xarray.Dataset, name: str) -> list[Any]:
     return np.atleast_1d(dataset[name].values).tolist()
 
 
-def _problems(name: str, known: Sequence[str]) -> list[str]:
-    found = [one for one in known if one == name] or [
-        one for one in known if one.partition("(")[0] == name
-    ]
+def _values_for(one: Any, axis: Axis, known: Sequence[Any]) -> list[Any]:
+    """The values of an axis that a name or a number stands for."""
+    found = [value for value in known if value == one]
+    if axis.words is None:
+        if not found:
+            there = ", ".join(map(short, sorted(set(known))))
+            raise InputError(
+                f"the sweep has no {axis.name} {short(one)}: its {axis.name}s are {there}."
+            )
+        return found
+    found = found or [value for value in known if value.partition("(")[0] == one]
     if not found:
-        raise unknown_name("problem of the sweep", name, known)
+        raise unknown_name(axis.noun, one, known)
     return found
 
 

@@ -138,7 +138,7 @@ def compare(dataset: xarray.Dataset, a: str, b: str, **chosen: Any) -> Compariso
       a, b: a policy's name, with parameters in brackets if the sweep has several combinations:
         "dts[alpha=0.6]". Two names without brackets, of policies with the same combinations, are
         compared combination by combination.
-      **chosen: the problems, horizons and definitions (or rules) to keep, as for `choose`.
+      **chosen: the cells to keep, as for `choose`.
 
     Raises:
       InputError: if a name is not in the sweep, or stands for several combinations of parameters

@@ -15,10 +15,10 @@ from jaxduel.files import as_path
 from jaxduel.stats import Moments, merge
 from jaxduel.studies.engine import block_folder
 from jaxduel.studies.engine.blocks import require_place
-from jaxduel.studies.engine.cells import parameters_label, text_of
+from jaxduel.studies.engine.cells import text_of
 from jaxduel.studies.engine.manifest import CellRecord, GroupRecord, Manifest, read_manifest
+from jaxduel.studies.sweep.axes import AXES, CELL, FAMILY, OF_PROBLEMS, axis_of
 from jaxduel.studies.sweep.reading.layout import (
-    CELL,
     DIMENSIONS,
     NAMED,
     REGRET,
@@ -36,9 +36,10 @@ if TYPE_CHECKING:
 _RARE = {"regret", "pairs_mean", "stopped"}
 """Lazy variables that exist only if blocks hold them."""
 _COLUMNS = {
-    *("rule", "votes", "probability", "simple_regret", "tau", "share_stopped", "share_wrong"),
+    *(axis.name for axis in (FAMILY, *AXES) if axis.part != "parameter"),
+    *("votes", "probability", "simple_regret", "tau", "share_stopped", "share_wrong"),
     *("mean", "std", "sem", "lower95", "upper95", "q25", "median", "q75", "mark", "variant", "row"),
-    *("entry", "facet", "curve", "line", "level", "title", "K", "family"),
+    *("entry", "facet", "curve", "line", "level", "title"),
 }
 """Columns of tables; parameters with these names are renamed."""
 
@@ -149,25 +150,28 @@ def open_sweep(
 
 def _labels(cells: Sequence[CellRecord], manifest: Manifest) -> dict[str, list[Any]]:
     """The labels along the dimensions `CELL` and "definition": names in the order of the grid, and
-    increasing horizons."""
-    columns = zip(*map(_place, cells), strict=True)
-    labels = {name: list(dict.fromkeys(some)) for name, some in zip(CELL, columns, strict=True)}
+    increasing numbers."""
+    labels: dict[str, list[Any]] = {}
+    for name, column in zip(CELL, zip(*map(_place, cells), strict=True), strict=True):
+        labels[name] = list(dict.fromkeys(column)) if axis_of(name).words else sorted(set(column))
     definitions = dict.fromkeys(name for group in manifest.groups for name in group.definitions)
-    return {**labels, "horizon": sorted(labels["horizon"]), "definition": list(definitions)}
+    return {**labels, "definition": list(definitions)}
 
 
 def _coordinates(cells: Sequence[CellRecord], labels: dict[str, list[Any]]) -> dict[str, Any]:
-    """The coordinates: one along each labelled dimension, num_arms along `problem`, and one along
+    """The coordinates: one along each labelled dimension, properties along `problem`, and one along
     `parameters` for each parameter, and the delay if any is not 1: float64 with NaN, or text with
     "", where it does not apply. A parameter whose name is taken in the data set or in a table is
     called parameter_NAME."""
     delays = any(cell.delay != 1 for cell in cells)
+    at = CELL.index("parameters")
     combinations = {
-        _place(c)[3]: {**c.parameters, **({"delay": c.delay} if delays else {})} for c in cells
+        _place(c)[at]: {**c.parameters, **({"delay": c.delay} if delays else {})} for c in cells
     }
-    num_arms = {cell.problem: cell.num_arms for cell in cells}
     found: dict[str, Any] = {name: np.array(some) for name, some in labels.items()}
-    found["num_arms"] = ("problem", np.array(list(num_arms.values())))
+    for axis in OF_PROBLEMS:
+        of_problem = {cell.problem: axis.of(cell) for cell in cells}
+        found[axis.column] = ("problem", np.array(list(of_problem.values())))
     dimensions = {name for some in DIMENSIONS.values() for name in some}
     taken = {*found, *DIMENSIONS, *dimensions, *_COLUMNS}
     for name in dict.fromkeys(name for one in combinations.values() for name in one):
@@ -218,7 +222,8 @@ def _statistics(groups: Sequence[StoredGroup], sizes: dict[str, int]) -> dict[st
         if isinstance(first := group.blocks[0].found, Tallied):
             best = first.best
             exists = np.arange(best.shape[1]) < group.num_arms[:, None]
-            values["best"][group.places[1], : best.shape[1]] = np.where(exists, best, np.nan)
+            problems = group.places[CELL.index("problem")]
+            values["best"][problems, : best.shape[1]] = np.where(exists, best, np.nan)
         seeds = sum(block.seeds for block in group.blocks)
         values["num_seeds"][group.places] = seeds
         for name, some in _of_seeds([block.found for block in group.blocks]).items():
@@ -290,9 +295,9 @@ def _read_block(path: Path, groups: Mapping[str, GroupRecord]) -> StoredBlock:
     )
 
 
-def _place(cell: CellRecord) -> tuple[str, str, int, str]:
+def _place(cell: CellRecord) -> tuple[Any, ...]:
     """The labels of a cell along the dimensions `CELL`."""
-    return cell.policy, cell.problem, cell.horizon, parameters_label(cell.parameters, cell.delay)
+    return tuple(axis_of(name).of(cell) for name in CELL)
 
 
 def _column(values: list[Any]) -> np.ndarray:

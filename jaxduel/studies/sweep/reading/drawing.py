@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxduel.studies.engine.groups import BATCHES
+from jaxduel.studies.sweep.axes import axis_of
 from jaxduel.studies.sweep.reading.cells import Frame
 from jaxduel.studies.sweep.reading.found_table import DRAWN_TARGET
 from jaxduel.studies.sweep.reading.layout import NAMED, measure_of
@@ -22,7 +22,6 @@ _NOT_YET = "has not run yet"
 """Text in the place of a facet of which nothing has run."""
 _LOG_FROM = 8.0
 """A quantity that varies by at least this factor has a logarithmic axis."""
-_WORDS = {"K": "arms $K$", "horizon": "horizon $T$", BATCHES: "batches $B$"}
 
 
 def draw_lines(points: Frame, titles: Mapping[str, str], x: str) -> Figure:
@@ -79,7 +78,7 @@ def draw_maps(points: Frame, x: str, y: str, left_out: Sequence[str] = ()) -> Fi
     from jaxduel.plotting.facets import facet_map_figure
 
     columns, rows = (np.unique(points[axis]).tolist() for axis in ("x", "y"))
-    settings = {x, y} & {"horizon", "K"}
+    settings = {axis for axis in (x, y) if axis_of(axis).part == "setting"}
     groups: list[list[HeatMap]] = []
     for _, same in points.groupby("setting", sort=False):
         titles, stack = [], []
@@ -151,7 +150,7 @@ def _axis_label(axis: str, points: Frame) -> str:
     if axis == "horizon" and measure_of(points) is NAMED:
         return NAMED.clock
     name = axis.removeprefix("parameter_")
-    return _WORDS.get(axis, SYMBOLS.get(name, name))
+    return axis_of(axis).label or SYMBOLS.get(name, name)
 
 
 def _regret_label(points: Frame, x: str) -> str:

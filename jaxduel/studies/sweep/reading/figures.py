@@ -16,6 +16,7 @@ from jaxduel.errors import InputError, unknown_name
 from jaxduel.files import csv_text
 from jaxduel.studies.engine.groups import BATCHES
 from jaxduel.studies.output import OutputFolder, named_after
+from jaxduel.studies.sweep.axes import AXES, CELL, OF_PROBLEMS, axes_of, columns_of
 from jaxduel.studies.sweep.reading.cells import (
     Frame,
     at_checkpoints,
@@ -31,7 +32,7 @@ from jaxduel.studies.sweep.reading.labels import (
     ranks_of,
     require_few,
 )
-from jaxduel.studies.sweep.reading.layout import CELL, NAMED, REGRET, measure_of
+from jaxduel.studies.sweep.reading.layout import NAMED, REGRET, measure_of
 
 if TYPE_CHECKING:
     import xarray
@@ -44,19 +45,7 @@ MOST_CURVES = 20
 _MOST_TOGETHER = 10
 """Most curves of policies on one problem, of all horizons, in one set of axes."""
 
-_ALIASES = {
-    "num_arms": "K",
-    "arms": "K",
-    "k": "K",
-    "T": "horizon",
-    "time": "t",
-    "B": BATCHES,
-    "batches": BATCHES,
-    "regret": "definition",
-}
-_OF_CELLS = ("problem", "family", "K", "horizon", "definition", "rule", "policy", "parameters")
-_CSV = ["facet", "curve", "x", "policy", "parameters", "problem", "num_arms", "horizon"]
-_CSV += ["definition", "rule", "t", "num_seeds", "mean", "sem", "lower95", "upper95"]
+_ALIASES = {"time": "t"} | {alias: axis.name for axis in AXES for alias in axis.aliases}
 
 
 @dataclass(frozen=True)
@@ -84,7 +73,9 @@ class SweepFigure:
     def csv(self) -> str:
         """The numbers: one line per point, floats to the last bit."""
         x = ["" if np.isnan(value) else float(value) for value in self.points["x"]]
-        columns = [name for name in _CSV if name in self.points]
+        columns = ["facet", "curve", "x", *columns_of(self.points, "policy", "setting", "measure")]
+        numbers = ("t", "num_seeds", "mean", "sem", "lower95", "upper95")
+        columns += [name for name in numbers if name in self.points]
         rows = self.points.assign(x=np.array(x, object))[columns].itertuples(index=False)
         return csv_text(columns, rows)
 
@@ -146,7 +137,7 @@ def sweep_figure(
         t horizons share axes unless curves are many). Definitions of regret always have separate
         axes.
       kind: "curves" or "heatmap".
-      **chosen: the problems, horizons, policies, definitions and rules to keep, as for `choose`.
+      **chosen: the cells to keep, as for `choose`.
 
     Raises:
       InputError: if a name is not in the sweep or cannot be drawn as asked, nothing has run yet, or
@@ -157,7 +148,7 @@ def sweep_figure(
     cells = choose(dataset, **chosen)
     if not (cells["num_seeds"] > 0).any():
         raise InputError("nothing of that has run yet: there is no number to draw.")
-    cells = cells.assign(K=cells["num_arms"], family=[family_of(name) for name in cells["problem"]])
+    cells = cells.assign(**{axis.name: cells[axis.column] for axis in OF_PROBLEMS})
     names = [name for name in parameter_names(dataset) if cells[name].notna().any()]
     cells[names] = cells[names].astype(object).where(cells[names].notna(), None)
     x = _numeric(axis_name(x, names, cells), cells)
@@ -181,6 +172,8 @@ def sweep_figure(
     by = axis_name(facet, names, cells) if facet else None
     if by == "t" or (by and by in (x, y)):
         raise InputError(f"'{facet}' cannot be both an axis and the facet.")
+    apart = [axis.column for axis in OF_PROBLEMS if axis.name in (x, y, by)]
+    cells = cells.assign(family=[family_of(name, apart) for name in cells["problem"]])
     lines = _curves(cells, names, x, by) if y is None else _maps(cells, names, x, y, by)
     titles = dict(zip(lines["facet"], lines["title"], strict=True))
     lines = lines[lines["num_seeds"] > 0]
@@ -188,14 +181,9 @@ def sweep_figure(
     points = _POINTS[measure](dataset, lines, x)
     points = points.assign(x=points[x].astype(float), y=points[y or x].astype(float))
     stem = _STEMS[measure][x != "t"].format(x) if y is None else f"heatmap-{x}-{y}"
-    name = named_after(
-        stem + (f"-by-{by}" if by else ""),
-        problem=chosen.get("problems", ()),
-        T=chosen.get("horizons", ()),
-        policy=chosen.get("policies", ()),
-        regret=chosen.get("regret", ()),
-        rule=chosen.get("rules", ()),
-    )
+    chosen_by = (axis for axis in axes_of("setting", "policy", "measure") if axis.option)
+    parts = {axis.letter or axis.option: chosen.get(axis.option, ()) for axis in chosen_by}
+    name = named_after(stem + (f"-by-{by}" if by else ""), **parts)
     return SweepFigure(name, x, y, points, titles, [policies.label(one) for one in left_out])
 
 
@@ -239,7 +227,8 @@ def axis_name(name: str, parameters: Sequence[str], cells: Frame) -> str:
     Raises:
       InputError: if there is no axis of that name.
     """
-    known = {"t", *(axis for axis in _OF_CELLS if axis in cells), *parameters} - {"family"}
+    axes = (axis.name for axis in axes_of("policy", "setting", "measure"))
+    known = {"t", *(axis for axis in axes if axis in cells), *parameters}
     for one in (name, f"parameter_{name}", _ALIASES.get(name, name)):
         if one in known:
             return one
@@ -276,7 +265,7 @@ def _each_once(
     and options of `labelled`. Other policies have a curve for each horizon, in the same axes. If
     there are too many curves, all cells stay, and horizons have separate axes."""
     same = lasting(cells)
-    own = ["policy", "parameters", "problem", measure_of(cells).dimension]
+    own = [name for name in (*CELL, measure_of(cells).dimension) if name != "horizon"]
     rank = cells["horizon"] + 10**12 * (cells["num_seeds"] > 0)
     longest = rank == rank.groupby([cells[c] for c in own], observed=True).transform("max")
     once = cells[longest | ~cells["policy"].isin(same)]

@@ -12,8 +12,9 @@ from jaxduel.errors import InputError
 from jaxduel.files import csv_text
 from jaxduel.policies.checks import require_probability
 from jaxduel.stats import wilson95
-from jaxduel.studies.sweep.reading.cells import Frame, choose, values_at, values_in
-from jaxduel.studies.sweep.reading.layout import CELL, MEANS, NAMED
+from jaxduel.studies.sweep.axes import CELL, columns_of
+from jaxduel.studies.sweep.reading.cells import Frame, choose, values_at, values_in, with_text
+from jaxduel.studies.sweep.reading.layout import MEANS, NAMED
 from jaxduel.studies.tables import aligned, short
 from jaxduel.votes.recommending import crossings
 
@@ -41,9 +42,7 @@ def found_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool = False) -
             values = values_in(dataset, name, CELL).ravel()
             frame[name] = values[np.asarray(frame.index) // dataset.sizes.get(NAMED.dimension, 1)]
     columns += [name for name in _OF_CELLS if name in frame]
-    frame = frame[[*first, *columns]].reset_index(drop=True)
-    labels = dict.fromkeys(("policy", "parameters", "problem", "rule"), str)
-    return frame.astype({**labels, "delay": np.int64})
+    return with_text(frame[[*first, *columns]].reset_index(drop=True))
 
 
 def _with_wilson95(frame: Frame) -> Frame:
@@ -137,7 +136,7 @@ def found_lines(dataset: xarray.Dataset, **chosen: Any) -> list[str]:
 def found_csv(dataset: xarray.Dataset, **chosen: Any) -> str:
     """The numbers of `found_lines` as CSV, floats to the last bit; nan for cells not run."""
     frame = _shown(dataset, choose(dataset, **chosen))
-    columns = ["problem", "num_arms", "horizon", "policy", "parameters", "rule", "num_seeds"]
+    columns = [*columns_of(frame, "setting", "policy", "measure"), "num_seeds"]
     columns += ["probability", "lower95", "upper95", "simple_regret", "tau"]
     columns += ["needed", "needed_lower95", "needed_upper95"]
     columns += [name for name in _OF_CELLS[:2] if name in frame]

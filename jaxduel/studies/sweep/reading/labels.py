@@ -10,21 +10,20 @@ import numpy as np
 
 from jaxduel import policies
 from jaxduel.errors import InputError
+from jaxduel.studies.sweep.axes import AXES, FAMILY, OF_PROBLEMS, axis_of
 from jaxduel.studies.sweep.reading.cells import Frame
 from jaxduel.studies.sweep.reading.layout import NAMED, measure_of
 from jaxduel.studies.tables import short
 
 MOST_FACETS = 48
-_SETTINGS = ("problem", "family", "K", "horizon", "definition", "rule")
-"""Axes of the settings in which policies are compared, not of the policies."""
 
 
-def family_of(problem: str) -> str:
-    """The name of a problem without its number of arms: "btl(instance=0)"."""
+def family_of(problem: str, apart: Collection[str] = ()) -> str:
+    """The name of a problem without the parameters `apart`: "btl(instance=0)" without num_arms."""
     from jaxduel.plotting.words import problem_parts
 
     what, settings = problem_parts(problem)
-    rest = [f"{name}={value}" for name, value in settings if name != "num_arms"]
+    rest = [f"{name}={value}" for name, value in settings if name not in apart]
     return f"{what}({', '.join(rest)})" if rest else what
 
 
@@ -55,11 +54,11 @@ def labelled(
     groups = [some for _, some in cells.groupby([*ranks, np.zeros(len(cells))])]
     require_few(len(groups))
     others: set[str] = {"horizon"} if any(_varies(some, "horizon") for some in groups) else set()
-    if not {"problem", "family"} & used:
+    if not {"problem", FAMILY.name} & used:
         found = [(some, axis) for some in groups for axis in _problem_axis(some, used)]
         others |= {axis for some, axis in found if _varies(some, axis)}
     others |= {"rule"} if measure_of(cells) is NAMED and _varies(cells, "rule") else set()
-    beside = [name for name in ("problem", "family", "horizon", "rule") if name in others - used]
+    beside = [axis.name for axis in (FAMILY, *AXES) if axis.name in others - used]
     free = [name for name in names if name not in used and "parameters" not in used]
     varied = [name for name in free if cells[name].nunique() > 1]
     inside = {
@@ -86,7 +85,7 @@ def labelled(
         policy = policy_words(cell["policy"], values)
         return ", ".join([policy, *(in_titles(axis, cell[axis]) for axis in besides(cell))])
 
-    settings = [axis for axis in (*apart, *beside) if axis in _SETTINGS]
+    settings = [a for a in (*apart, *beside) if axis_of(a).part in ("setting", "measure")]
     found = []
     for some in groups:
         records = some.to_dict("records")
@@ -121,29 +120,26 @@ def _is_told(policy: str, name: str, value: Any) -> bool:
 
 def _shown(axis: str, value: Any, clock: str) -> str:
     """A value of an axis in the title of a figure: "K = 8", "T = 10^6", "D-TS"."""
-    from jaxduel.plotting.words import policy_words, problem_words, regret_words, setting_words
+    from jaxduel.plotting.words import setting_words
 
-    if axis in ("problem", "family"):
-        return problem_words(str(value))
-    if axis == "definition":
-        return regret_words(str(value))
-    if axis == "policy":
-        return policy_words(str(value), {})
-    if axis in ("rule", "parameters") or value is None:
+    known = axis_of(axis)
+    if known.words:
+        return known.words(_in_words(axis, value))
+    if value is None:
         return _in_words(axis, value)
-    names = {"K": "num_arms", "horizon": clock}
-    return setting_words(names.get(axis, axis.removeprefix("parameter_")), value)
+    name = clock if axis == "horizon" else known.column.removeprefix("parameter_")
+    return setting_words(name, value)
 
 
 def _problem_axis(cells: Frame, used: Collection[str]) -> list[str]:
-    """The axis that distinguishes problems: their names; if K is used, their names without K; none
-    if K alone distinguishes them and no name has several K."""
-    if "K" not in used:
+    """The axis that distinguishes problems: their names; if properties such as K are used, their
+    names without them; none if the properties alone distinguish them and no name has several."""
+    own = [axis.name for axis in OF_PROBLEMS if axis.name in used]
+    if not own:
         return ["problem"]
-    arms = cells.groupby("family")["K"]
-    if (arms.nunique() == 1).all() and cells["K"].nunique() == arms.ngroups:
-        return []
-    return ["family"]
+    pairs = cells[[FAMILY.name, *own]].drop_duplicates()
+    alone = len(pairs) == pairs[FAMILY.name].nunique() == len(pairs[own].drop_duplicates())
+    return [] if alone else [FAMILY.name]
 
 
 def _varies(cells: Frame, axis: str) -> bool:
@@ -169,10 +165,8 @@ def require_few(count: int) -> None:
 
 def _in_words(axis: str, value: float | str | None, clock: str = "T") -> str:
     """A value of an axis in a title: "K = 8", "T = 1e6", "arxiv", "alpha = 0.6"."""
-    if axis in ("problem", "family", "definition", "policy", "rule"):
-        return str(value)
-    if axis == "parameters":
-        return str(value) or "no parameters"
+    if axis_of(axis).words:
+        return str(value) or f"no {axis}"
     if value is None:
         return f"without {axis}"
     name = clock if axis == "horizon" else axis.removeprefix("parameter_")

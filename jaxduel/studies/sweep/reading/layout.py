@@ -14,6 +14,7 @@ import numpy as np
 from jaxduel.policies.base import NO_WINNER, UNDECIDED
 from jaxduel.stats import Moments, Paired, paired, paired_shares
 from jaxduel.studies.engine.blocks import Block
+from jaxduel.studies.sweep.axes import CELL, axes_of
 
 if TYPE_CHECKING:
     import xarray
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 MEANS = ("probability", "simple_regret", "tau")
 """Variables of all sweeps that identify arms."""
 
-CELL = ("policy", "problem", "horizon", "parameters")
-"""The dimensions that identify a cell."""
 DIMENSIONS: dict[str, tuple[str, ...]] = {
     "regret_mean": (*CELL, "definition", "checkpoint"),
     "regret_std": (*CELL, "definition", "checkpoint"),
@@ -54,7 +53,6 @@ class Measure:
 
     Attributes:
       dimension: the dimension of its kinds: "definition" of regret, or "rule" that names arms.
-      kind: a definition or rule in words.
       clock: the end of a cell in words: "T", or "votes".
       words: the number at the end of a cell, in words.
       lacks: words to say that a sweep measures the other number.
@@ -68,7 +66,6 @@ class Measure:
     """
 
     dimension: str
-    kind: str
     clock: str
     words: str
     lacks: str
@@ -83,7 +80,7 @@ class Measure:
     @property
     def setting(self) -> list[str]:
         """The columns that identify a setting, in which policies are compared."""
-        return ["problem", "horizon", self.dimension]
+        return [*(axis.name for axis in axes_of("setting") if axis.is_dimension), self.dimension]
 
 
 def _are_wrong(part: xarray.Dataset) -> xarray.DataArray:
@@ -96,7 +93,6 @@ def _are_wrong(part: xarray.Dataset) -> xarray.DataArray:
 
 REGRET = Measure(
     dimension="definition",
-    kind="definition of regret",
     clock="T",
     words="regret at T",
     lacks="no regret, and has no definitions of it",
@@ -111,7 +107,6 @@ REGRET = Measure(
 """Regret, by definitions."""
 NAMED = Measure(
     dimension="rule",
-    kind="rule",
     clock="votes",
     words="wrong arm named",
     lacks="regret, and has no rules",
@@ -124,6 +119,10 @@ NAMED = Measure(
     paired=paired_shares,
 )
 """The share of runs in which a rule names the best arm."""
+
+
+MEASURES = {measure.dimension: measure for measure in (REGRET, NAMED)}
+"""The measures, by their dimension."""
 
 
 def measure_of(table: Any) -> Measure:

@@ -15,8 +15,8 @@ from jaxduel.errors import InputError, warn_caller
 from jaxduel.stats import Moments, merge
 from jaxduel.studies.engine.block_folder import read_block
 from jaxduel.studies.engine.blocks import OPTIONAL
+from jaxduel.studies.sweep.axes import CELL
 from jaxduel.studies.sweep.reading.layout import (
-    CELL,
     DIMENSIONS,
     NAMED,
     REGRET,

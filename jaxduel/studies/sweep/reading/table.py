@@ -12,6 +12,7 @@ from jaxduel.display import counted, range_text
 from jaxduel.errors import InputError
 from jaxduel.files import csv_text
 from jaxduel.stats import paired, t95
+from jaxduel.studies.sweep.axes import CELL, OF_PROBLEMS, columns_of
 from jaxduel.studies.sweep.reading.cells import (
     Frame,
     at_checkpoints,
@@ -20,9 +21,10 @@ from jaxduel.studies.sweep.reading.cells import (
     cells_of,
     choose,
     parameter_names,
+    with_text,
 )
 from jaxduel.studies.sweep.reading.found_table import found_csv, found_frame, found_lines
-from jaxduel.studies.sweep.reading.layout import CELL, NAMED, REGRET, measure_of
+from jaxduel.studies.sweep.reading.layout import NAMED, REGRET, measure_of
 from jaxduel.studies.tables import aligned, short, with_interval
 
 if TYPE_CHECKING:
@@ -37,8 +39,7 @@ Columns = Literal["auto", "all", "best"]
 the latter if not all columns fit."""
 
 _GAP = 2
-_CSV = ["problem", "num_arms", "horizon", "definition", "policy", "parameters"]
-_CSV += ["num_seeds", "mean", "sem", "lower95", "upper95", "mark"]
+_CSV = ("num_seeds", "mean", "sem", "lower95", "upper95", "mark")
 
 
 def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = False) -> Frame:
@@ -49,7 +50,8 @@ def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = Fal
       final: whether there are only rows at the horizon.
     """
     measure = measure_of(dataset)
-    for name in (*CELL, measure.dimension, "num_arms", "t", "num_seeds", *measure.tabled):
+    properties = (axis.column for axis in OF_PROBLEMS)
+    for name in (*CELL, measure.dimension, *properties, "t", "num_seeds", *measure.tabled):
         if name not in dataset:
             raise InputError(f"a table needs '{name}', which the data set has not: it was dropped.")
     cells: Frame = cells_of(dataset) if chosen is None else chosen
@@ -75,8 +77,7 @@ def _regret_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool) -> Fram
     first = [name for name in cells if name not in ("variant", "num_seeds", "batches_mean")]
     batches = [name for name in ("batches_mean",) if name in cells]
     frame = frame[[*first, "t", *statistics, *batches]].reset_index(drop=True)
-    labels = dict.fromkeys(("policy", "parameters", "problem", "definition"), str)
-    return frame.astype({**labels, "delay": np.int64})
+    return with_text(frame)
 
 
 _FRAMES = {REGRET: _regret_frame, NAMED: found_frame}
@@ -92,7 +93,7 @@ def show_lines(
       columns: whether all combinations of parameters have columns; "auto": if they fit, or if only
         one policy is shown.
       width: characters of a line, unless a single column is wider.
-      **chosen: the problems, horizons, policies and definitions to keep, as for `choose`.
+      **chosen: the cells to keep, as for `choose`.
 
     Returns:
       Lines: the finished part, the table (split if its columns do not fit), and the meaning of its
@@ -114,7 +115,8 @@ def show_csv(dataset: xarray.Dataset, **chosen: Any) -> str:
     the last bit; nan for cells that have not run."""
     if measure_of(dataset) is NAMED:
         return found_csv(dataset, **chosen)
-    frame = marked(dataset, choose(dataset, **chosen))[_CSV]
+    frame = marked(dataset, choose(dataset, **chosen))
+    frame = frame[[*columns_of(frame, "setting", "measure", "policy"), *_CSV]]
     return csv_text(list(frame), frame.itertuples(index=False))
 
 

@@ -49,7 +49,7 @@ def test_differences_are_those_of_the_same_seeds(data):
 
 
 def test_only_seeds_that_both_have(data):
-    found = compare(data, "dts[alpha=0.6]", "rucb", problems=["sushi"], horizons=[1000])
+    found = compare(data, "dts[alpha=0.6]", "rucb", problem=["sushi"], horizon=[1000])
     (one,) = found.differences.itertuples()
     there = data["final_regret"].sel(problem="sushi", horizon=1000, definition="copeland")
     a = there.sel(policy="dts", parameters="alpha=0.6").values

@@ -36,7 +36,7 @@ def data(tmp_path_factory):
     )
 
 
-BTL = {"problems": ["btl"]}
+BTL = {"problem": ["btl"]}
 
 
 def facets_of(figure):
@@ -72,9 +72,9 @@ def test_regret_at_the_horizon_by_arms(data):
 
 
 def test_regret_against_time_has_axes_for_every_setting(data):
-    figure = sweep_figure(data, policies=["scomp2", "rucb"], facet="horizon")
+    figure = sweep_figure(data, policy=["scomp2", "rucb"], facet="horizon")
     assert list(figure.titles) == ["T = 100, copeland", "T = 100, weak", "T = 1e4, copeland"]
-    figure = sweep_figure(data, policies=["scomp2", "pcomp", "dts", "rucb"])
+    figure = sweep_figure(data, policy=["scomp2", "pcomp", "dts", "rucb"])
     assert list(facets_of(figure)) == [
         *(f"btl(num_arms={k}, instance=0), copeland" for k in (4, 8, 16)),
         "arxiv, copeland",
@@ -93,18 +93,18 @@ def test_regret_against_time_has_axes_for_every_setting(data):
 
 
 def test_arms_across_join_the_problems_of_a_family(data):
-    figure = sweep_figure(data, x="num_arms", horizons=[100], regret=["copeland"])
+    figure = sweep_figure(data, x="num_arms", horizon=[100], regret=["copeland"])
     assert list(facets_of(figure)) == ["btl(instance=0)", "arxiv"]
     for line in facets_of(figure)["btl(instance=0)"]:
         np.testing.assert_array_equal(line.x, [4, 8, 16])
-    alone = sweep_figure(data, x="K", horizons=[100], policies=["dts"], facet="policy")
+    alone = sweep_figure(data, x="K", horizon=[100], policy=["dts"], facet="policy")
     assert labels(alone) == {"dts": ["dts"]}
-    assert family_of("btl(num_arms=4)") == "btl"
+    assert family_of("btl(num_arms=4)", ["num_arms"]) == "btl"
     assert family_of("matrix (1).csv") == "matrix (1).csv"
 
 
 def test_policies_without_the_parameter_across_are_levels(data):
-    figure = sweep_figure(data, x="batches", horizons=[100], **BTL)
+    figure = sweep_figure(data, x="batches", horizon=[100], **BTL)
     for title, lines in facets_of(figure).items():
         assert labels(figure)[title] == ["pcomp", "scomp2", "dts"]
         np.testing.assert_array_equal(lines[0].x, [2, 8])
@@ -114,12 +114,12 @@ def test_policies_without_the_parameter_across_are_levels(data):
 
 
 def test_what_is_neither_across_nor_a_facet_is_in_the_label(data):
-    figure = sweep_figure(data, x="B", facet="K", policies=["scomp2"])
+    figure = sweep_figure(data, x="B", facet="K", policy=["scomp2"])
     assert labels(figure)["K = 4"] == ["scomp2, T = 100", "scomp2, T = 1e4"]
-    figure = sweep_figure(data, x="horizon", facet="parameters", policies=["pcomp"])
+    figure = sweep_figure(data, x="horizon", facet="parameters", policy=["pcomp"])
     assert list(facets_of(figure)) == ["num_batches=2", "num_batches=8"]
     assert labels(figure)["num_batches=2"][1] == "pcomp, btl(num_arms=8, instance=0)"
-    figure = sweep_figure(data, x="horizon", facet="tie", problems=["btl(num_arms=4, instance=0)"])
+    figure = sweep_figure(data, x="horizon", facet="tie", problem=["btl(num_arms=4, instance=0)"])
     assert list(facets_of(figure)) == ["tie = low", "without tie"]
 
 
@@ -128,13 +128,13 @@ def test_heat_maps_are_of_one_policy_each(data):
     assert list(facets_of(figure)) == [
         f"{p}, K = {k}" for p in ("pcomp", "scomp2") for k in (4, 8, 16)
     ]
-    default = sweep_figure(data, x="horizon", kind="heatmap", policies=["dts"])
+    default = sweep_figure(data, x="horizon", kind="heatmap", policy=["dts"])
     (line,) = facets_of(default)["dts"]
     assert sorted(line["num_arms"]) == [4, 4, 8, 8, 16, 16]
 
 
 def test_csv_has_every_point_to_the_last_bit(data):
-    figure = sweep_figure(data, x="t", facet="K", horizons=[10_000])
+    figure = sweep_figure(data, x="t", facet="K", horizon=[10_000])
     rows = list(csv.DictReader(io.StringIO(figure.csv())))
     assert len(rows) == len(figure.points) == 5 * 3 * 12
     for one in rows:
@@ -148,7 +148,7 @@ def test_csv_has_every_point_to_the_last_bit(data):
 
 @pytest.mark.parametrize("kind", ["curves", "heatmap"])
 def test_files(data, tmp_path, kind):
-    figure = sweep_figure(data, x="batches", facet="K", kind=kind, horizons=[100, 10_000], **BTL)
+    figure = sweep_figure(data, x="batches", facet="K", kind=kind, horizon=[100, 10_000], **BTL)
     paths = figure.write(OutputFolder(tmp_path / "out"))
     assert [path.name for path in paths] == [f"{figure.name}.{s}" for s in ("png", "pdf", "csv")]
     starts = [path.read_bytes()[:4] for path in paths]
@@ -180,7 +180,7 @@ def test_one_seed_without_regret_can_be_drawn(tmp_path):
         ({"x": "K", "y": "K", "kind": "heatmap"}, "two different axes"),
         ({"x": "K", "y": "horizon", "kind": "heatmap"}, "one definition of regret"),
         ({"x": "batches", "y": "alpha", "kind": "heatmap"}, "no policy that has run has both"),
-        ({"policies": ["ucb"]}, "nothing of that has run yet"),
+        ({"policy": ["ucb"]}, "nothing of that has run yet"),
         ({"x": "t", "facet": "definition"}, "would have 30 curves"),
     ],
 )
@@ -206,8 +206,8 @@ def heading(figure):
 
 
 def test_names_are_those_of_papers_and_the_heading_says_what_it_is(data):
-    asked = {"policies": ["scomp2", "dts"], "horizons": [10_000]}
-    figure = sweep_figure(data, problems=["btl(num_arms=4, instance=0)"], **asked).draw()
+    asked = {"policy": ["scomp2", "dts"], "horizon": [10_000]}
+    figure = sweep_figure(data, problem=["btl(num_arms=4, instance=0)"], **asked).draw()
     assert texts(figure) == ["SCOMP2, B = 2", "SCOMP2, B = 8", "D-TS"]
     said = heading(figure).replace("\n", " ")
     assert said == "btl, K = 4, instance = 0, Copeland regret, 20 seeds, bands: 95 % of the mean"
@@ -219,8 +219,8 @@ def test_names_are_those_of_papers_and_the_heading_says_what_it_is(data):
 
 
 def test_a_policy_is_drawn_once_unless_it_depends_on_the_horizon(data):
-    one = {"problems": ["btl(num_arms=4, instance=0)"]}
-    figure = sweep_figure(data, policies=["dts", "scomp2"], **one)
+    one = {"problem": ["btl(num_arms=4, instance=0)"]}
+    figure = sweep_figure(data, policy=["dts", "scomp2"], **one)
     batched = [f"scomp2[num_batches={b}], T = {t}" for t in ("100", "1e4") for b in (2, 8)]
     assert sorted(labels(figure)[""]) == sorted(["dts", *batched])
     assert max(line["x"].max() for line in facets_of(figure)[""]) == 10_000
@@ -255,7 +255,7 @@ def test_few_seeds_are_drawn_one_by_one(tmp_path):
 
 
 def test_what_has_not_run_is_an_empty_frame(data):
-    figure = sweep_figure(data, regret=["copeland"], policies=["rucb", "ucb"])
+    figure = sweep_figure(data, regret=["copeland"], policy=["rucb", "ucb"])
     assert list(figure.titles.values()) == ["arxiv", "gap"]
     first, second = figure.draw().axes
     assert len(first.lines) == 1
@@ -265,7 +265,7 @@ def test_what_has_not_run_is_an_empty_frame(data):
 
 def test_maps_frame_the_least_and_name_what_they_leave_out(data):
     figure = sweep_figure(
-        data, x="horizon", y="batches", kind="heatmap", problems=["btl(num_arms=4, instance=0)"]
+        data, x="horizon", y="batches", kind="heatmap", problem=["btl(num_arms=4, instance=0)"]
     )
     assert figure.left_out == ["D-TS"]
     picture = figure.draw()
@@ -288,7 +288,7 @@ def test_maps_frame_the_least_and_name_what_they_leave_out(data):
 
 
 def test_maps_of_different_problems_have_scales_of_their_own(data):
-    figure = sweep_figure(data, x="horizon", y="batches", kind="heatmap", policies=["pcomp"])
+    figure = sweep_figure(data, x="horizon", y="batches", kind="heatmap", policy=["pcomp"])
     maps = [axes for axes in figure.draw().axes if axes.images and axes.get_title()]
     assert len(maps) == 3
     assert len({axes.images[0].norm.vmax for axes in maps}) == 3

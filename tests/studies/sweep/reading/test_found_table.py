@@ -146,7 +146,7 @@ def test_it_is_shown_as_text_and_as_csv(data, founds):
     row = next(line for line in lines if "alpha=0.51" in line and " btl " in line)
     assert f"{share:.3f} [{low:.3f}, {high:.3f}]" in row
     assert row.split()[-2] == f"{(found.stops.votes >= 0).mean():.1%}"
-    table = pandas.read_csv(io.StringIO(show_csv(data, rules=("btl",))))
+    table = pandas.read_csv(io.StringIO(show_csv(data, rule=("btl",))))
     assert table["rule"].tolist() == ["btl"] * 3
     ends = wilson95(np.rint(table["probability"] * 10), 10)
     one_ulp = np.testing.assert_array_max_ulp  # pandas before 4 reads numbers no more exactly
@@ -177,7 +177,7 @@ def test_policies_are_compared_by_the_seeds_that_name_a_wrong_arm(data, founds):
     ends = [f"[{numbers['lower95']:.3f},", f"{numbers['upper95']:.3f}]"]
     assert row.split()[2:9] == ["btl", "10", *shown, *ends]
     assert "wrong arm named: better in" in " ".join(rest)
-    only = compare(data, *names, rules=["btl"])
+    only = compare(data, *names, rule=["btl"])
     (line,) = csv.DictReader(io.StringIO(only.csv()))
     assert (line["rule"], line["num_seeds"]) == ("btl", "10")
 
@@ -195,7 +195,7 @@ def test_what_is_of_regret_is_refused(data):
     with pytest.raises(InputError, match="no definitions of it"):
         show_lines(data, regret=("copeland",))
     with pytest.raises(InputError, match=r"unknown rule 'bt'.*'btl'"):
-        show_lines(data, rules=("bt",))
+        show_lines(data, rule=("bt",))
 
 
 def test_figures_are_the_probability_and_the_votes_needed(data, founds, tmp_path):
@@ -240,6 +240,6 @@ def test_a_sweep_of_regret_has_no_rules(tmp_path):
     run_sweep(grid, tmp_path, devices=jax.devices()[:1])
     data = open_sweep(tmp_path)
     with pytest.raises(InputError, match="has no rules"):
-        show_lines(data, rules=("btl",))
+        show_lines(data, rule=("btl",))
     with pytest.raises(InputError, match="measures regret"):
         data.votes_needed(0.9)

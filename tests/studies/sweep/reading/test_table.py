@@ -60,7 +60,7 @@ def row(lines, *begin):
 
 
 def test_a_row_per_setting_and_its_best(data):
-    lines = show_lines(data, problems=["arxiv"], regret=["copeland"], width=120)
+    lines = show_lines(data, problem=["arxiv"], regret=["copeland"], width=120)
     head = next(line for line in lines if line.startswith("problem"))
     assert head.split() == ["problem", "K", "T", "seeds", "low[a=1]", "near[a=1]", "far[a=1]",
                             "far[a=2.5]"]  # fmt: skip
@@ -89,7 +89,7 @@ def test_marks_are_those_of_paired_differences(data):
 
 
 def test_what_has_not_run_and_what_is_not_in_the_grid(data):
-    lines = show_lines(data, problems=["gap"], width=200)
+    lines = show_lines(data, problem=["gap"], width=200)
     assert lines[0] == "6 of 9 cells finished; 140 of 180 runs (cells times 20 seeds), 77.8 %"
     assert row(lines, "gap", "5", "1e4") == ["gap", "5", "1e4", "copeland", "0", "-"]
     assert row(lines, "gap", "5", "100", "weak")[-1] != "-"
@@ -124,18 +124,18 @@ def test_a_thousand_cells_are_readable(large):
 
 
 def test_all_parameters_of_one_policy(large):
-    lines = show_lines(large, policies=["scomp2"], horizons=[1000])
+    lines = show_lines(large, policy=["scomp2"], horizon=[1000])
     assert max(map(len, lines)) <= 100
     heads = [word for line in lines if line.startswith("problem") for word in line.split()[3:]]
     assert heads == [f"num_batches={b}" for b in range(2, 12)]
-    wide = show_lines(large, horizons=[1000], columns="all", width=1000)
+    wide = show_lines(large, horizon=[1000], columns="all", width=1000)
     assert sum(line.startswith("problem") for line in wide) == 1
-    best = show_lines(large, policies=["scomp2"], horizons=[1000], columns="best")
+    best = show_lines(large, policy=["scomp2"], horizon=[1000], columns="best")
     assert sum(line.startswith("problem") for line in best) == 1
 
 
 def test_csv_has_the_last_bit(data):
-    entries = list(csv.DictReader(io.StringIO(show_csv(data, policies=["near", "late"]))))
+    entries = list(csv.DictReader(io.StringIO(show_csv(data, policy=["near", "late"]))))
     assert len(entries) == 2 * 2 + 2
     for one in entries:
         where = {k: one[k] for k in ("policy", "problem", "parameters", "definition")}
@@ -155,17 +155,17 @@ def test_names_stand_for_variants(large):
     cells = choose(large)
     assert len(find_variants("scomp2", cells)) == 10
     assert find_variants("pcomp[num_batches=8.0]", cells) == ["pcomp[num_batches=8]"]
-    family = choose(large, problems=["btl"], horizons=[1000], policies=["pcomp[num_batches=2]"])
+    family = choose(large, problem=["btl"], horizon=[1000], policy=["pcomp[num_batches=2]"])
     assert list(family["num_arms"]) == [4, 8, 16, 32, 64]
 
 
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
-        ({"policies": ["scomp3"]}, "unknown policy of the sweep 'scomp3'.*did you mean 'scomp'"),
-        ({"policies": ["pcomp[num_batches=99]"]}, "has no 'pcomp.num_batches=99.'.*num_batches=2"),
-        ({"problems": ["arxiv"]}, "unknown problem of the sweep 'arxiv'"),
-        ({"horizons": [17]}, "no horizon 17: its horizons are 1000, 1e4"),
+        ({"policy": ["scomp3"]}, "unknown policy of the sweep 'scomp3'.*did you mean 'scomp'"),
+        ({"policy": ["pcomp[num_batches=99]"]}, "has no 'pcomp.num_batches=99.'.*num_batches=2"),
+        ({"problem": ["arxiv"]}, "unknown problem of the sweep 'arxiv'"),
+        ({"horizon": [17]}, "no horizon 17: its horizons are 1000, 1e4"),
         ({"regret": ["weak"]}, "unknown definition of regret 'weak'"),
     ],
 )
@@ -176,7 +176,7 @@ def test_names_that_are_not_in_the_sweep(large, chosen, message):
 
 def test_nothing_has_all_that_is_asked_for(data):
     with pytest.raises(InputError, match="no cell with that policy"):
-        show_lines(data, policies=["low"], problems=["gap"])
+        show_lines(data, policy=["low"], problem=["gap"])
 
 
 def test_numbers_have_the_digits_that_intervals_leave():
