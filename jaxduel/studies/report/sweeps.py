@@ -6,8 +6,8 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from jaxduel.studies.report.page import Page
 from jaxduel.studies.report.papers import origin
 from jaxduel.studies.report.records import Chart, Figure, Line, Section, Table
 from jaxduel.studies.report.words import capital, plain
+from jaxduel.studies.sweep.axes import axis_of
 from jaxduel.studies.sweep.reading.cells import (
     Frame,
     choose,
@@ -37,8 +38,6 @@ MOST_FIGURES = 60
 """Most figures of a page; `jaxduel plot` draws the others of a large sweep."""
 _MARKS = {BEST: "lowest", EQUAL: "not significantly more", "": ""}
 _ENDS = ("mean", "lower95", "upper95")
-_KINDS = {REGRET: "regret", NAMED: "rules"}
-"""Names of a sweep's definitions or rules in the facts."""
 
 
 def sweep_page(folder: str | os.PathLike[str], out: OutputFolder) -> Page:
@@ -72,13 +71,13 @@ def _overview(data: xarray.Dataset, cells: Frame, name: str) -> Section:
         ("policies", ", ".join(dict.fromkeys(cells["variant"]))),
         ("problems", ", ".join(dict.fromkeys(cells["problem"]))),
         (measure.clock, ", ".join(map(short, data["horizon"].values))),
-        (_KINDS[measure], ", ".join(dict.fromkeys(cells[measure.dimension]))),
+        (measure.kinds, ", ".join(dict.fromkeys(cells[measure.dimension]))),
         ("seeds of a cell", range_text(seeds)),
         *([("root seed", str(grid["seed"]))] if "seed" in grid else []),
         *origin(data.attrs),
     ]
     left = _left(data)
-    tables = [_best(data, cells)] if measure is REGRET else []
+    tables = _REPORTED[measure].overview(data, cells)
     return Section(
         "overview",
         "Overview",
@@ -128,20 +127,15 @@ def _figures(
     from jaxduel.plotting import regret_words
 
     measure = measure_of(data)
-    keys = ["problem", "horizon"] if measure is NAMED else measure.setting
+    keys = _REPORTED[measure].apart
     found: list[tuple[str, Figure]] = []
     for number, (setting, some) in enumerate(cells.groupby(keys, observed=True, sort=False)):
-        problem, horizon = setting[0], int(setting[1])
-        chosen: dict[str, Any] = {"problem": [problem], "horizon": [horizon]}
-        options = ["--problem", problem, "--horizon", str(horizon)]
-        words = f"{measure.clock} = {short(horizon)}"
-        if measure is REGRET:
-            chosen["regret"] = [setting[2]]
-            options += ["--regret", setting[2]]
-            words = f"{regret_words(setting[2])}, {words}"
-        title = capital(words)
+        problem, horizon, *definitions = setting
+        chosen = {axis_of(key).option: [one] for key, one in zip(keys, setting, strict=True)}
+        options = [word for key, (one,) in chosen.items() for word in (f"--{key}", str(one))]
+        words = [*map(regret_words, definitions), f"{measure.clock} = {short(horizon)}"]
         command = f"jaxduel plot {name} {shlex.join(options)}"
-        figure = Figure(str(number), title, command=command)
+        figure = Figure(str(number), capital(", ".join(words)), command=command)
         if not (some["num_seeds"] > 0).any():
             figure = replace(figure, command="", missing="nothing of it has run yet")
         elif sum(not figure.missing for _, figure in found) >= MOST_FIGURES:
@@ -186,40 +180,44 @@ def _figure(
 def _ends(data: xarray.Dataset, cells: Frame) -> tuple[Table, list[str], bool]:
     """A table of all policies at the horizon, the best first; the names of the best, as `choose`
     takes them, as many as fit one figure; and whether some are left out."""
-    if measure_of(data) is NAMED:
-        frame = frame_of(data, cells, final=True).assign(variant=list(cells["variant"]))
-        frame = frame.sort_values("probability", ascending=False, kind="stable")
-        rows = tuple(
-            (
-                one["variant"],
-                one["rule"],
-                f"{one['num_seeds']:,}",
-                interval(one["probability"], one["lower95"], one["upper95"]),
-                rounded(one["simple_regret"], np.nan),
-            )
-            for one in frame.to_dict("records")
-        )
-        header = ("policy", "rule", "seeds", "probability [95 %]", "simple regret")
-        table = Table("The best arm is named after the last vote", header, rows)
-        most = max(1, MOST_CURVES // frame["rule"].nunique())
-    else:
-        frame = marked(data, cells).sort_values("mean", kind="stable")
-        rows = tuple(
-            (
-                one["variant"],
-                f"{one['num_seeds']:,}",
-                interval(*(one[end] for end in _ENDS)) if one["num_seeds"] else "not run yet",
-                rounded(one["std"], one["sem"]),
-                _MARKS[one["mark"]],
-            )
-            for one in frame.to_dict("records")
-        )
-        header = ("policy", "seeds", "mean [95 %]", "std", "paired seed by seed")
-        table = Table("Final regrets, the lowest mean first", header, rows)
-        most = MOST_CURVES
+    table, frame, most = _REPORTED[measure_of(data)].ends(data, cells)
     there = dict.fromkeys(frame[frame["num_seeds"] > 0]["variant"])
     names = [name if "[" in name else f"{name}[]" for name in there]
     return table, names[:most], len(names) > most
+
+
+def _regret_ends(data: xarray.Dataset, cells: Frame) -> tuple[Table, Frame, int]:
+    frame = marked(data, cells).sort_values("mean", kind="stable")
+    rows = tuple(
+        (
+            one["variant"],
+            f"{one['num_seeds']:,}",
+            interval(*(one[end] for end in _ENDS)) if one["num_seeds"] else "not run yet",
+            rounded(one["std"], one["sem"]),
+            _MARKS[one["mark"]],
+        )
+        for one in frame.to_dict("records")
+    )
+    header = ("policy", "seeds", "mean [95 %]", "std", "paired seed by seed")
+    return Table("Final regrets, the lowest mean first", header, rows), frame, MOST_CURVES
+
+
+def _found_ends(data: xarray.Dataset, cells: Frame) -> tuple[Table, Frame, int]:
+    frame = frame_of(data, cells, final=True).assign(variant=list(cells["variant"]))
+    frame = frame.sort_values("probability", ascending=False, kind="stable")
+    rows = tuple(
+        (
+            one["variant"],
+            one["rule"],
+            f"{one['num_seeds']:,}",
+            interval(one["probability"], one["lower95"], one["upper95"]),
+            rounded(one["simple_regret"], np.nan),
+        )
+        for one in frame.to_dict("records")
+    )
+    header = ("policy", "rule", "seeds", "probability [95 %]", "simple regret")
+    table = Table("The best arm is named after the last vote", header, rows)
+    return table, frame, max(1, MOST_CURVES // frame["rule"].nunique())
 
 
 def _chart(figure: SweepFigure) -> Chart:
@@ -228,13 +226,10 @@ def _chart(figure: SweepFigure) -> Chart:
 
     from jaxduel.plotting.line import rule_lines
     from jaxduel.plotting.styles import looks_of
-    from jaxduel.plotting.ticks import is_wide
-    from jaxduel.plotting.words import regret_words, steps_words
 
     points = figure.points
-    of_votes = measure_of(points) is NAMED
     looks = looks_of(zip(points["policy"], points["label"], strict=True))
-    by_rule = rule_lines(list(points["rule"].unique())) if of_votes else {}
+    by_rule = rule_lines(list(points["rule"].unique())) if "rule" in points else {}
     lines = []
     for _, some in points.groupby("line", sort=False):
         one = some.iloc[0]
@@ -244,15 +239,49 @@ def _chart(figure: SweepFigure) -> Chart:
         dash = css_dash(by_rule[one["rule"]] if by_rule else look.line)
         x, y, lower, upper = (numbers(some[name]) for name in ("x", *_ENDS))
         lines.append(Line(label, to_hex(look.color), dash, x, y, lower, upper))
+    return _REPORTED[measure_of(points)].chart(points, lines)
+
+
+def _found_chart(points: Frame, lines: Sequence[Line]) -> Chart:
+    up = "probability that the best arm is named"
+    return Chart("votes", up, True, False, 0.0, 1.02, tuple(lines))
+
+
+def _regret_chart(points: Frame, lines: Sequence[Line]) -> Chart:
+    from jaxduel.plotting.ticks import is_wide
+    from jaxduel.plotting.words import regret_words, steps_words
+
     low, high = _range(lines)
-    if of_votes:
-        up = "probability that the best arm is named"
-        return Chart("votes", up, True, False, 0.0, 1.02, tuple(lines))
     up_log = is_wide(low, high)
     definition = points["definition"].iloc[0]
     up = f"{regret_words(definition)} R(t)"
     ends = (0.8 * low, 1.2 * high) if up_log else (0.0, 1.05 * high or None)
     return Chart(f"{steps_words(definition)} t", up, True, up_log, *ends, tuple(lines))
+
+
+@dataclass(frozen=True)
+class _Reported:
+    """The parts of a page that depend on the measure.
+
+    Attributes:
+      overview: the tables of the first section.
+      apart: columns, by whose values there are figures.
+      ends: the table of a setting, the best first; its rows; and the most policies of a figure.
+      chart: the chart of some lines.
+    """
+
+    overview: Callable[[xarray.Dataset, Frame], list[Table]]
+    apart: Sequence[str]
+    ends: Callable[[xarray.Dataset, Frame], tuple[Table, Frame, int]]
+    chart: Callable[[Frame, Sequence[Line]], Chart]
+
+
+_REPORTED = {
+    REGRET: _Reported(
+        lambda data, cells: [_best(data, cells)], REGRET.setting, _regret_ends, _regret_chart
+    ),
+    NAMED: _Reported(lambda data, cells: [], NAMED.setting[:-1], _found_ends, _found_chart),
+}
 
 
 def _range(lines: Sequence[Line]) -> tuple[float, float]:

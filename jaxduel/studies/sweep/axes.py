@@ -112,7 +112,6 @@ AXES = (
         of=attrgetter("horizon"),
         option="horizon",
         letter="T",
-        label="horizon $T$",
         aliases=("T",),
     ),
     Axis(name="parameters", part="policy", of=_label, words=str),

@@ -16,8 +16,8 @@ from jaxduel.studies.sweep.reading.cells import (
     choose,
     find_variants,
 )
-from jaxduel.studies.sweep.reading.layout import NAMED, REGRET, Measure, measure_of
-from jaxduel.studies.tables import aligned, rounded, short, with_interval
+from jaxduel.studies.sweep.reading.layout import Measure, measure_of
+from jaxduel.studies.tables import aligned, short
 
 if TYPE_CHECKING:
     import xarray
@@ -70,7 +70,7 @@ class Comparison:
         header += ["difference", "verdict", "tighter"]
         rows = []
         for one in some.to_dict("records"):
-            numbers = _TEXTS[self.measure](one)
+            numbers = self.measure.texts(one)
             tighter = f"{one['tightness']:.3g}" if np.isfinite(one["tightness"]) else "-"
             row = [one["problem"], short(one["horizon"]), *(one[name] for name in named)]
             rows.append([*row, str(one["num_seeds"]), *numbers, one["verdict"], tighter])
@@ -85,11 +85,8 @@ class Comparison:
             f"{self.count('better')}, worse in {self.count('worse')}, undecided in "
             f"{self.count('undecided')} of {count} settings."
         ]
-        if count and self.measure is NAMED:
-            lines.append(
-                f"{self.a}, {self.b}: share of seeds for which none of the best arms is named "
-                "after the last vote."
-            )
+        if count and self.measure.compared:
+            lines.append(f"{self.a}, {self.b}: {self.measure.compared}")
         if self.waiting:
             lines.append(f"Of {self.waiting} more no seed has run in both yet.")
         if count:
@@ -109,24 +106,6 @@ class Comparison:
         """One line per setting, floats to the last bit."""
         rows = ([self.a, self.b, *row] for row in self.differences.itertuples(index=False))
         return csv_text(["a", "b", *self.differences], rows)
-
-
-def _regrets(one: dict[str, Any]) -> list[str]:
-    """Means of a row and their difference, as text."""
-    half = (one["upper95"] - one["lower95"]) / 2
-    means = (rounded(one[name], half) for name in ("mean_a", "mean_b"))
-    return [*means, with_interval(one["difference"], half)]
-
-
-def _shares(one: dict[str, Any]) -> list[str]:
-    """Shares of a row and their difference, as text."""
-    a, b, apart, lower, upper = (
-        f"{one[name]:.3f}" for name in ("mean_a", "mean_b", "difference", "lower95", "upper95")
-    )
-    return [a, b, f"{apart} [{lower}, {upper}]"]
-
-
-_TEXTS = {REGRET: _regrets, NAMED: _shares}
 
 
 def compare(dataset: xarray.Dataset, a: str, b: str, **chosen: Any) -> Comparison:

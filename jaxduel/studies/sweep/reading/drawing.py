@@ -11,7 +11,7 @@ import numpy as np
 from jaxduel.studies.sweep.axes import axis_of
 from jaxduel.studies.sweep.reading.cells import Frame
 from jaxduel.studies.sweep.reading.found_table import DRAWN_TARGET
-from jaxduel.studies.sweep.reading.layout import NAMED, measure_of
+from jaxduel.studies.sweep.reading.layout import measure_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,8 +117,11 @@ def draw_maps(points: Frame, x: str, y: str, left_out: Sequence[str] = ()) -> Fi
     )
 
 
-def draw_votes(points: Frame, titles: Mapping[str, str]) -> Figure:
-    """Draws the probability against votes, in axes for each facet; `titles` are by facet."""
+def draw_found(points: Frame, titles: Mapping[str, str], x: str) -> Figure:
+    """Draws the probability against votes (x = "t"), or the votes needed, in axes for each facet;
+    `titles` are by facet."""
+    if x != "t":
+        return draw_lines(points, titles, x)
     from jaxduel.plotting import Missing, draw, spread_words, votes_line, votes_panel
 
     lines = {
@@ -135,7 +138,7 @@ def draw_votes(points: Frame, titles: Mapping[str, str]) -> Figure:
         for name in titles
     }
     every = (line for some in lines.values() for line in some)
-    about = _heading(points, spread_words(every, NAMED.of))
+    about = _heading(points, spread_words(every, measure_of(points).of))
     return draw([
         votes_panel(some, titles[name], about=about) if some else Missing(titles[name], _NOT_YET)
         for name, some in lines.items()
@@ -147,8 +150,8 @@ def _axis_label(axis: str, points: Frame) -> str:
 
     if axis == "t":
         return f"{steps_words(points['definition'].iloc[0])} $t$"
-    if axis == "horizon" and measure_of(points) is NAMED:
-        return NAMED.clock
+    if axis == "horizon":
+        return measure_of(points).across
     name = axis.removeprefix("parameter_")
     return axis_of(axis).label or SYMBOLS.get(name, name)
 

@@ -3,7 +3,7 @@ the probability that the best arm is named, or the votes needed for a probabilit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from jaxduel.studies.sweep.reading.cells import (
     choose,
     parameter_names,
 )
-from jaxduel.studies.sweep.reading.drawing import RUNS, draw_lines, draw_maps, draw_votes
+from jaxduel.studies.sweep.reading.drawing import RUNS, draw_found, draw_lines, draw_maps
 from jaxduel.studies.sweep.reading.found_table import found_points
 from jaxduel.studies.sweep.reading.labels import (
     family_of,
@@ -83,9 +83,7 @@ class SweepFigure:
         """The figure."""
         if self.y is not None:
             return draw_maps(self.points, self.x, self.y, self.left_out)
-        if self.x == "t" and measure_of(self.points) is NAMED:
-            return draw_votes(self.points, self.titles)
-        return draw_lines(self.points, self.titles, self.x)
+        return _DRAWN[measure_of(self.points)].draw(self.points, self.titles, self.x)
 
     def write(self, folder: OutputFolder, name: str | None = None) -> list[Path]:
         """Writes NAME.png, NAME.pdf and NAME.csv, and returns their paths."""
@@ -96,7 +94,7 @@ def sweep_figures(dataset: xarray.Dataset, x: str = "t", **asked: Any) -> list[S
     """The figure of `sweep_figure`; if arms are identified and x is "t", also figures of the votes
     needed against each varied parameter, if the best arm is named often enough."""
     figures = [sweep_figure(dataset, x=x, **asked)]
-    if x != "t" or measure_of(dataset) is REGRET:
+    if x != "t" or not _DRAWN[measure_of(dataset)].further:
         return figures
     cells = figures[0].points
     for name in parameter_names(dataset):
@@ -143,8 +141,9 @@ def sweep_figure(
       InputError: if a name is not in the sweep or cannot be drawn as asked, nothing has run yet, or
         one figure would hold too much.
     """
-    if kind == "heatmap" and measure_of(dataset) is NAMED:
-        raise InputError("a heat map is of regret, and the sweep has none: it identifies arms.")
+    drawn = _DRAWN[measure_of(dataset)]
+    if kind == "heatmap" and drawn.no_maps:
+        raise InputError(drawn.no_maps)
     cells = choose(dataset, **chosen)
     if not (cells["num_seeds"] > 0).any():
         raise InputError("nothing of that has run yet: there is no number to draw.")
@@ -177,10 +176,9 @@ def sweep_figure(
     lines = _curves(cells, names, x, by) if y is None else _maps(cells, names, x, y, by)
     titles = dict(zip(lines["facet"], lines["title"], strict=True))
     lines = lines[lines["num_seeds"] > 0]
-    measure = measure_of(cells)
-    points = _POINTS[measure](dataset, lines, x)
+    points = drawn.points(dataset, lines, x)
     points = points.assign(x=points[x].astype(float), y=points[y or x].astype(float))
-    stem = _STEMS[measure][x != "t"].format(x) if y is None else f"heatmap-{x}-{y}"
+    stem = drawn.stems[x != "t"].format(x) if y is None else f"heatmap-{x}-{y}"
     chosen_by = (axis for axis in axes_of("setting", "policy", "measure") if axis.option)
     parts = {axis.letter or axis.option: chosen.get(axis.option, ()) for axis in chosen_by}
     name = named_after(stem + (f"-by-{by}" if by else ""), **parts)
@@ -192,17 +190,12 @@ def _regret_points(dataset: xarray.Dataset, lines: Frame, x: str) -> Frame:
     return _with_runs(dataset, at_checkpoints(dataset, lines, last=x != "t"))
 
 
-_POINTS = {REGRET: _regret_points, NAMED: found_points}
-_STEMS = {REGRET: ("curves-{}", "curves-{}"), NAMED: ("named-votes", "needed-{}")}
-"""Names of files: against t, and against another axis."""
-
-
 def _with_runs(dataset: xarray.Dataset, points: Frame) -> Frame:
     """Points of `at_checkpoints` with each seed's regret in `RUNS`, if a cell has fewer than five
     seeds: at all checkpoints if the sweep keeps them, else at the horizon. NaN elsewhere."""
     values = np.full((len(points), len(RUNS)), np.nan)
     few = points["num_seeds"].between(2, len(RUNS)).to_numpy()
-    full = (*CELL, REGRET.dimension)
+    full = (*CELL, measure_of(dataset).dimension)
     shape = tuple(dataset.sizes.get(name, 1) for name in full)
     for index in np.unique(points.index[few]):
         rows = np.flatnonzero(few & (points.index == index))
@@ -217,6 +210,37 @@ def _with_runs(dataset: xarray.Dataset, points: Frame) -> Frame:
         runs = runs[np.isfinite(runs).any(axis=1)][: len(RUNS)] if len(rows) else runs[:0]
         values[rows, : len(runs)] = runs.T
     return points.assign(**dict(zip(RUNS, values.T, strict=True)))
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """How a measure is drawn.
+
+    Attributes:
+      points: the numbers of curves over an axis.
+      draw: draws the points, with titles by facet, over an axis.
+      stems: beginnings of names of files: against t, and against another axis.
+      further: whether there are figures against each varied parameter, besides.
+      no_maps: the reason why there are no heat maps; "" if there are.
+    """
+
+    points: Callable[[xarray.Dataset, Frame, str], Frame]
+    draw: Callable[[Frame, Mapping[str, str], str], Figure]
+    stems: tuple[str, str]
+    further: bool = False
+    no_maps: str = ""
+
+
+_DRAWN = {
+    REGRET: _Drawn(_regret_points, draw_lines, ("curves-{}", "curves-{}")),
+    NAMED: _Drawn(
+        found_points,
+        draw_found,
+        ("named-votes", "needed-{}"),
+        further=True,
+        no_maps="a heat map is of regret, and the sweep has none: it identifies arms.",
+    ),
+}
 
 
 def axis_name(name: str, parameters: Sequence[str], cells: Frame) -> str:
@@ -239,7 +263,7 @@ def _curves(cells: Frame, names: Sequence[str], x: str, facet: str | None) -> Fr
     """The cells with their facet, curve and line, in the order of the curves."""
     import pandas
 
-    parts, axes, how = [], {x, NAMED.dimension} if x == "t" else {x}, {}
+    parts, axes, how = [], {x, "rule"} if x == "t" else {x}, {}  # rules have lines of their own
     if x == "t" and facet != "horizon":
         cells, how = _each_once(cells, names, facet)
     for some in labelled(cells, names, axes, facet, **how):

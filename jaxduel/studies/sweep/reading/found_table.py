@@ -4,7 +4,7 @@ best arm is named, and the votes needed for a probability."""
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from jaxduel.files import csv_text
 from jaxduel.policies.checks import require_probability
 from jaxduel.stats import wilson95
 from jaxduel.studies.sweep.axes import CELL, columns_of
-from jaxduel.studies.sweep.reading.cells import Frame, choose, values_at, values_in, with_text
+from jaxduel.studies.sweep.reading.cells import Frame, values_at, values_in, with_text
 from jaxduel.studies.sweep.reading.layout import MEANS, NAMED
 from jaxduel.studies.tables import aligned, short
 from jaxduel.votes.recommending import crossings
@@ -96,13 +96,9 @@ def found_points(dataset: xarray.Dataset, lines: Frame, x: str) -> Frame:
     return points.assign(t=points["horizon"], up=f"votes for P = {DRAWN_TARGET:g}")
 
 
-def found_lines(dataset: xarray.Dataset, **chosen: Any) -> list[str]:
-    """The results of a sweep that identifies arms, as text: a row per cell and rule of `choose`.
-
-    Raises:
-      InputError: if a name is not in the sweep.
-    """
-    numbers = _shown(dataset, choose(dataset, **chosen))
+def found_lines(dataset: xarray.Dataset, cells: Frame) -> list[str]:
+    """The results of a sweep that identifies arms, as text, for some rows of `cells_of`."""
+    numbers = _shown(dataset, cells)
     stops = "share_stopped" in numbers
     header = ["problem", "policy", "rule", "K", "votes", "seeds", "P(best named)"]
     header += [f"votes for {SHOWN_TARGET:g}", *["stopped", "wrongly"] * stops]
@@ -133,9 +129,9 @@ def found_lines(dataset: xarray.Dataset, **chosen: Any) -> list[str]:
     return [*aligned(header, rows, left=3), "", *explained]
 
 
-def found_csv(dataset: xarray.Dataset, **chosen: Any) -> str:
+def found_csv(dataset: xarray.Dataset, cells: Frame) -> str:
     """The numbers of `found_lines` as CSV, floats to the last bit; nan for cells not run."""
-    frame = _shown(dataset, choose(dataset, **chosen))
+    frame = _shown(dataset, cells)
     columns = [*columns_of(frame, "setting", "policy", "measure"), "num_seeds"]
     columns += ["probability", "lower95", "upper95", "simple_regret", "tau"]
     columns += ["needed", "needed_lower95", "needed_upper95"]

@@ -12,7 +12,7 @@ from jaxduel import policies
 from jaxduel.errors import InputError
 from jaxduel.studies.sweep.axes import AXES, FAMILY, OF_PROBLEMS, axis_of
 from jaxduel.studies.sweep.reading.cells import Frame
-from jaxduel.studies.sweep.reading.layout import NAMED, measure_of
+from jaxduel.studies.sweep.reading.layout import measure_of
 from jaxduel.studies.tables import short
 
 MOST_FACETS = 48
@@ -57,7 +57,7 @@ def labelled(
     if not {"problem", FAMILY.name} & used:
         found = [(some, axis) for some in groups for axis in _problem_axis(some, used)]
         others |= {axis for some, axis in found if _varies(some, axis)}
-    others |= {"rule"} if measure_of(cells) is NAMED and _varies(cells, "rule") else set()
+    others |= {"rule"} if "rule" in cells and _varies(cells, "rule") else set()
     beside = [axis.name for axis in (FAMILY, *AXES) if axis.name in others - used]
     free = [name for name in names if name not in used and "parameters" not in used]
     varied = [name for name in free if cells[name].nunique() > 1]

@@ -3,7 +3,7 @@ seeds in the blocks of a sweep that identifies arms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -15,6 +15,7 @@ from jaxduel.policies.base import NO_WINNER, UNDECIDED
 from jaxduel.stats import Moments, Paired, paired, paired_shares
 from jaxduel.studies.engine.blocks import Block
 from jaxduel.studies.sweep.axes import CELL, axes_of
+from jaxduel.studies.tables import rounded, with_interval
 
 if TYPE_CHECKING:
     import xarray
@@ -53,29 +54,37 @@ class Measure:
 
     Attributes:
       dimension: the dimension of its kinds: "definition" of regret, or "rule" that names arms.
+      kinds: the kinds in words.
       clock: the end of a cell in words: "T", or "votes".
+      across: the end of a cell beside the axis of a figure.
       words: the number at the end of a cell, in words.
       lacks: words to say that a sweep measures the other number.
       of: text after "95 %": the number whose interval is drawn.
+      compared: the meaning of two policies' columns in a comparison; "" if it needs no words.
       mean: the variable that is known wherever something has run.
       of_seeds: variables by which seeds are compared; the first has a number for each seed.
       tabled: variables that tables need.
       lazy: variables that are read from blocks when they are used.
       final: computes from `of_seeds` the number of each seed at the end; smaller is better.
       paired: compares the final numbers of two policies.
+      texts: the two means and the difference of a row of a comparison, as text.
     """
 
     dimension: str
+    kinds: str
     clock: str
+    across: str
     words: str
     lacks: str
     of: str
+    compared: str
     mean: str
     of_seeds: tuple[str, ...]
     tabled: tuple[str, ...]
     lazy: tuple[str, ...]
     final: Callable[[xarray.Dataset], xarray.DataArray]
     paired: Callable[[np.ndarray, np.ndarray], Paired | None]
+    texts: Callable[[Mapping[str, Any]], list[str]]
 
     @property
     def setting(self) -> list[str]:
@@ -91,32 +100,53 @@ def _are_wrong(part: xarray.Dataset) -> xarray.DataArray:
     return named.where(named.isnull(), 1.0 - best)
 
 
+def _regrets(one: Mapping[str, Any]) -> list[str]:
+    half = (one["upper95"] - one["lower95"]) / 2
+    means = (rounded(one[name], half) for name in ("mean_a", "mean_b"))
+    return [*means, with_interval(one["difference"], half)]
+
+
+def _shares(one: Mapping[str, Any]) -> list[str]:
+    a, b, apart, lower, upper = (
+        f"{one[name]:.3f}" for name in ("mean_a", "mean_b", "difference", "lower95", "upper95")
+    )
+    return [a, b, f"{apart} [{lower}, {upper}]"]
+
+
 REGRET = Measure(
     dimension="definition",
+    kinds="regret",
     clock="T",
+    across="horizon $T$",
     words="regret at T",
     lacks="no regret, and has no definitions of it",
     of=" of the mean",
+    compared="",
     mean="regret_mean",
     of_seeds=("final_regret",),
     tabled=("final_regret", "regret_mean", "regret_std", "regret_sem"),
     lazy=("final_regret", "plays_mean", "regret", "pairs_mean"),
     final=itemgetter("final_regret"),
     paired=paired,
+    texts=_regrets,
 )
 """Regret, by definitions."""
 NAMED = Measure(
     dimension="rule",
+    kinds="rules",
     clock="votes",
+    across="votes",
     words="wrong arm named",
     lacks="regret, and has no rules",
     of="",
+    compared="share of seeds for which none of the best arms is named after the last vote.",
     mean="probability",
     of_seeds=("named", "best", "t"),
     tabled=("probability", "simple_regret", "tau"),
     lazy=("named", "cast", "stopped"),
     final=_are_wrong,
     paired=paired_shares,
+    texts=_shares,
 )
 """The share of runs in which a rule names the best arm."""
 

@@ -18,8 +18,8 @@ from jaxduel.studies.engine.blocks import OPTIONAL
 from jaxduel.studies.sweep.axes import CELL
 from jaxduel.studies.sweep.reading.layout import (
     DIMENSIONS,
+    MEASURES,
     NAMED,
-    REGRET,
     StoredBlock,
     StoredGroup,
     measure_of,
@@ -173,7 +173,7 @@ class LazyVariable(BackendArray):
         dimensions = DIMENSIONS[self.name][len(CELL) :]
         sources, targets = [cells], []
         for name, index, size in zip(dimensions, asked, stored.shape[1:], strict=True):
-            if name in (REGRET.dimension, NAMED.dimension):
+            if name in MEASURES:
                 both = np.intersect1d(index, group.measures, return_indices=True)
                 _, target, source = both
             else:

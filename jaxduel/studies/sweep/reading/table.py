@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = Fal
         if name not in dataset:
             raise InputError(f"a table needs '{name}', which the data set has not: it was dropped.")
     cells: Frame = cells_of(dataset) if chosen is None else chosen
-    return _FRAMES[measure](dataset, cells, final=final)
+    return _TABLES[measure].frame(dataset, cells, final=final)
 
 
 def _regret_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool) -> Frame:
@@ -80,9 +80,6 @@ def _regret_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool) -> Fram
     return with_text(frame)
 
 
-_FRAMES = {REGRET: _regret_frame, NAMED: found_frame}
-
-
 def show_lines(
     dataset: xarray.Dataset, *, columns: Columns = "auto", width: int = 100, **chosen: Any
 ) -> list[str]:
@@ -102,20 +99,18 @@ def show_lines(
     Raises:
       InputError: if a name is not in the sweep.
     """
-    if measure_of(dataset) is NAMED:
-        lines = found_lines(dataset, **chosen)
-    else:
-        text = _Text(marked(dataset, choose(dataset, **chosen)), parameter_names(dataset))
-        lines = text.lines(columns, width)
+    lines = _TABLES[measure_of(dataset)].lines(dataset, choose(dataset, **chosen), columns, width)
     return [progress_line(dataset), "", *lines]
 
 
 def show_csv(dataset: xarray.Dataset, **chosen: Any) -> str:
     """The numbers of `show_lines` as CSV: one line per cell of the grid and definition, floats to
     the last bit; nan for cells that have not run."""
-    if measure_of(dataset) is NAMED:
-        return found_csv(dataset, **chosen)
-    frame = marked(dataset, choose(dataset, **chosen))
+    return _TABLES[measure_of(dataset)].csv(dataset, choose(dataset, **chosen))
+
+
+def _regret_csv(dataset: xarray.Dataset, cells: Frame) -> str:
+    frame = marked(dataset, cells)
     frame = frame[[*columns_of(frame, "setting", "measure", "policy"), *_CSV]]
     return csv_text(list(frame), frame.itertuples(index=False))
 
@@ -153,6 +148,25 @@ def progress_line(dataset: xarray.Dataset) -> str:
         f"{finished:,} of {cells:,} cells finished; {ran:,} of {whole:,} runs (cells times "
         f"{each} seeds), {share:.1f} %"
     )
+
+
+def _regret_lines(dataset: xarray.Dataset, cells: Frame, columns: Columns, width: int) -> list[str]:
+    text = _Text(marked(dataset, cells), parameter_names(dataset))
+    return text.lines(columns, width)
+
+
+class _Tables(NamedTuple):
+    """The tables of a measure."""
+
+    frame: Callable[..., Frame]
+    lines: Callable[[xarray.Dataset, Frame, Columns, int], list[str]]
+    csv: Callable[[xarray.Dataset, Frame], str]
+
+
+_TABLES = {
+    REGRET: _Tables(_regret_frame, _regret_lines, _regret_csv),
+    NAMED: _Tables(found_frame, lambda data, cells, *_: found_lines(data, cells), found_csv),
+}
 
 
 class _Text:
