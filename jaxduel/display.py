@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from types import ModuleType
 from typing import Any
@@ -14,11 +15,13 @@ import jax
 import numpy as np
 from jax.core import Tracer
 
-from jaxduel.errors import printable
+from jaxduel.errors import printable, shorten
 
 _LONGEST = 6
 """Longest array whose entries are all shown."""
 _MOST_LISTED = 8
+_LONGEST_NAME = 48
+"""Most characters of an arm's name in a line, where names that are cut still differ."""
 
 
 def array_text(value: Any) -> str:
@@ -90,6 +93,14 @@ def range_text(numbers: Collection[int]) -> str:
 def arms_text(arms: Sequence[int]) -> str:
     """Arms, `listed`: `arm 3`, or `arms 0, 1`."""
     return f"arm{'s' * (len(arms) > 1)} {listed(arms)}"
+
+
+@lru_cache(maxsize=16)
+def short_names(arms: tuple[str, ...]) -> list[str]:
+    """Names of arms that are safe to print, and short unless short ones would be alike."""
+    safe = [printable(name) for name in arms]
+    short = [shorten(name, _LONGEST_NAME) for name in safe]
+    return short if len(set(short)) == len(set(safe)) else safe
 
 
 def html_table(

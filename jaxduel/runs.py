@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,12 @@ from jaxduel.stats import Moments, interval95, moments_of, standard_error
 
 STATISTICS = ("mean", "sem", "std", "median", "q25", "q75", "lower95", "upper95")
 """Columns of a table of runs, besides policy, t and number of seeds."""
+
+
+def variant_name(policy: str, changed: Mapping[str, str]) -> str:
+    """A policy with its changed parameters and settings in brackets: pcomp[num_batches=8]."""
+    parts = ",".join(f"{name}={text}" for name, text in changed.items())
+    return f"{policy}[{parts}]" if parts else policy
 
 
 @dataclass(frozen=True)

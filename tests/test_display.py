@@ -5,7 +5,7 @@ from types import ModuleType
 import pytest
 
 import jaxduel as jd
-from jaxduel.display import Facts, bytes_text, html_table, listed
+from jaxduel.display import Facts, bytes_text, html_table, listed, short_names
 
 
 def test_tables_are_escaped():
@@ -97,3 +97,10 @@ def test_what_packages_list_is_what_they_export():
     assert {"bounds", "copeland_lower_bound", "ecw_constant"} <= set(dir(jd.theory))
     assert {"worst_case", "regret_gradient", "space"} <= set(dir(jd.gradients))
     assert {"registry", "arguments", "thompson"}.isdisjoint(dir(jd.policies))
+
+
+def test_names_are_short_where_short_ones_differ_and_safe_to_print():
+    long = 60 * "x"
+    assert short_names(("ada", long)) == ["ada", 28 * "x" + "... (60 characters)"]
+    assert short_names((long + "a", long + "b")) == [long + "a", long + "b"]
+    assert short_names(("\x1b[31m",)) == ["\\x1b[31m"]

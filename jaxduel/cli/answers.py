@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from jaxduel.votes import Fit
 
-_LONGEST_NAME = 48
-
 
 class Answer(NamedTuple):
     """An answer to one question."""
@@ -60,21 +58,14 @@ def with_columns(table: pd.DataFrame, answers: Iterable[Answer]) -> pd.DataFrame
     return table
 
 
-def short_names(arms: Iterable[str]) -> list[str]:
-    """Names of arms for a line, in full if they could not be told apart otherwise."""
-    names = list(arms)
-    short = [shorten(name, _LONGEST_NAME) for name in names]
-    return short if len(set(short)) == len(short) else names
-
-
 def _ratings(fitted: Fit, anchor: str | None) -> Answer:
-    from jaxduel.display import columns_of, padded
+    from jaxduel.display import columns_of, padded, short_names
 
     arm, rating = (None, 1000.0) if anchor is None else _anchor(anchor, fitted.votes.arms)
     table = fitted.elo(arm, rating)
-    relative = "the mean" if arm is None else shorten(arm, _LONGEST_NAME)
+    relative = "the mean" if arm is None else short_names((arm,))[0]
     lines = [f"Elo ratings with 95 % intervals, relative to {relative} at {rating:.10g}:"]
-    names = short_names(table["arm"])
+    names = short_names(tuple(table["arm"]))
     width = max(map(columns_of, names))
     lines += [
         f"  {padded(name, width)}  {elo:z7.0f}  [{low:z.0f}, {high:z.0f}]"
@@ -86,11 +77,11 @@ def _ratings(fitted: Fit, anchor: str | None) -> Answer:
 def _pairs(fitted: Fit, arms: Sequence[str]) -> Answer:
     import pandas as pd
 
-    from jaxduel.display import columns_of, padded
+    from jaxduel.display import columns_of, padded, short_names
 
     table = fitted.between(*arms)
     arms = arms or fitted.votes.arms
-    short = dict(zip(arms, short_names(arms), strict=True))
+    short = dict(zip(arms, short_names(tuple(arms)), strict=True))
     width = max(map(columns_of, ("second", *short.values())))
     half = ", half of ties" if fitted.model == "davidson" else ""
     interval = "95 % interval"
@@ -112,10 +103,10 @@ def _pairs(fitted: Fit, arms: Sequence[str]) -> Answer:
 
 
 def _ranks(fitted: Fit, top: int) -> Answer:
-    from jaxduel.display import columns_of, padded, range_text
+    from jaxduel.display import columns_of, padded, range_text, short_names
 
     table = fitted.ranks(top)
-    names = short_names(table["arm"])
+    names = short_names(tuple(table["arm"]))
     width = max(map(columns_of, ("arm", *names)))
     lines = [
         "ranks, with ranges that hold for all arms at once with probability 0.95:",

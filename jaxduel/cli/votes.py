@@ -10,7 +10,7 @@ from tyro.conf import Positional, arg
 
 import jaxduel as jd
 from jaxduel import interrupts, screen
-from jaxduel.cli.answers import answers_of, short_names, with_columns
+from jaxduel.cli.answers import answers_of, with_columns
 from jaxduel.cli.lines import pipe, write
 from jaxduel.cli.options import (
     AS_IT_STANDS,
@@ -161,13 +161,13 @@ def _meanings(settings: Sequence[str]) -> dict[str, Any]:
 
 def _lines(fitted: Fit) -> Iterator[str]:
     """The table of arms, best first, and the misfits."""
-    from jaxduel.display import columns_of, padded
+    from jaxduel.display import columns_of, padded, short_names
     from jaxduel.votes.facts import facts
 
     votes = fitted.votes
     yield from facts(fitted)
     table = fitted.table()
-    names = short_names(table["arm"])
+    names = short_names(tuple(table["arm"]))
     width = max(map(columns_of, ("arm", *names)))
     strong, digits = fitted.strengths is not None, "" if votes.whole else ".2f"
     strength = f"{'strength':>8}  {'95 % interval':<16}  " if strong else ""

@@ -28,11 +28,11 @@ from jaxduel.plotting.line import REGRET_LABELS as REGRET_LABELS
 from jaxduel.plotting.line import Line as Line
 from jaxduel.plotting.line import LinePanel as LinePanel
 from jaxduel.plotting.line import Reference as Reference
-from jaxduel.plotting.line import draw_on as draw_on
 from jaxduel.plotting.line import regret_label as regret_label
 from jaxduel.plotting.line import regret_panel as regret_panel
 from jaxduel.plotting.line import votes_line as votes_line
 from jaxduel.plotting.line import votes_panel as votes_panel
+from jaxduel.plotting.line_drawing import draw_on as draw_on
 from jaxduel.plotting.marks import spread_words as spread_words
 from jaxduel.plotting.missing import Missing as Missing
 from jaxduel.plotting.styles import FONT_SIZE as FONT_SIZE

@@ -25,7 +25,8 @@ from jaxduel.plotting.figures import (
     drawing,
 )
 from jaxduel.plotting.heatmaps import HeatMap, draw_cells, frame_best, write_numbers
-from jaxduel.plotting.line import LinePanel, draw_lines, label_lines
+from jaxduel.plotting.line import LinePanel
+from jaxduel.plotting.line_drawing import draw_lines, label_lines
 from jaxduel.plotting.missing import Missing, draw_missing
 from jaxduel.plotting.styles import FONT_SIZE, LETTER, Style, dress, looks_in
 from jaxduel.plotting.ticks import ROOM, is_wide, kept

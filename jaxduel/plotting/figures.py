@@ -23,7 +23,8 @@ from jaxduel.plotting.heatmaps import (
     draw_heat_panel,
     heat_height,
 )
-from jaxduel.plotting.line import Line, LinePanel, Reference, draw_on, rules_of
+from jaxduel.plotting.line import Line, LinePanel, Reference
+from jaxduel.plotting.line_drawing import draw_on, rules_of
 from jaxduel.plotting.missing import Missing, draw_missing
 from jaxduel.plotting.styles import FONT_SIZE, LETTER, looks_in
 from jaxduel.plotting.words import broken, length

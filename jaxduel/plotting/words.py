@@ -10,6 +10,7 @@ from typing import Any
 
 from jaxduel import policies
 from jaxduel.display import range_text
+from jaxduel.runs import variant_name
 
 FEW = 5
 """With fewer seeds than this, single runs are drawn in place of an interval."""
@@ -52,8 +53,7 @@ def policy_words(name: str, parameters: Mapping[str, Any]) -> str:
 
 def names_of(policy: str, changed: Mapping[str, str]) -> tuple[str, str]:
     """A policy with its changed parameters and settings: in brackets, and as text in a legend."""
-    parts = ",".join(f"{name}={text}" for name, text in changed.items())
-    return f"{policy}[{parts}]" if parts else policy, policy_words(policy, changed)
+    return variant_name(policy, changed), policy_words(policy, changed)
 
 
 def setting_words(name: str, value: Any) -> str:

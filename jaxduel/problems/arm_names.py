@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from jaxduel.arguments import items_of, require_text
-from jaxduel.display import arms_text, listed
-from jaxduel.errors import InputError, printable, shorten
-
-_LONGEST = 48
-"""Most characters of a name in a sentence, where names that are cut still differ."""
+from jaxduel.display import arms_text, listed, short_names
+from jaxduel.errors import InputError, shorten
 
 
 def checked_names(names: Any, num_arms: int, name: str) -> tuple[str, ...] | None:
@@ -41,7 +37,7 @@ def checked_names(names: Any, num_arms: int, name: str) -> tuple[str, ...] | Non
 
 def label(named: Any, arm: int) -> str:
     """An arm in a formula: `ada`, or `3`; `named` is what has `arms`, names or None."""
-    return str(arm) if named.arms is None else _shown(named.arms)[arm]
+    return str(arm) if named.arms is None else short_names(named.arms)[arm]
 
 
 def arm_text(named: Any, *arms: int) -> str:
@@ -58,11 +54,3 @@ def pair_text(named: Any, one: int, other: int) -> str:
 def counting(named: Any) -> str:
     """The end of a sentence that may show numbers of arms: their first number; empty for names."""
     return " (arms counted from 0)" if named.arms is None else ""
-
-
-@lru_cache(maxsize=16)
-def _shown(names: tuple[str, ...]) -> list[str]:
-    """Names that are safe to print, and short unless short ones would be alike."""
-    safe = [printable(name) for name in names]
-    short = [shorten(name, _LONGEST) for name in safe]
-    return short if len(set(short)) == len(set(safe)) else safe

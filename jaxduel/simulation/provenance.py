@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxduel.policies import registry
 from jaxduel.policies.arms.grids import BatchGrid
+from jaxduel.runs import variant_name
 from jaxduel.simulation import checkpoints, regret
 from jaxduel.simulation.identity import code_digest, problem_digest, versions
 from jaxduel.simulation.keys import is_key
@@ -106,8 +107,7 @@ def changed_parameters(made: Mapping[str, Any]) -> dict[str, str]:
 
 def policy_text(policy: str, made: Mapping[str, Any]) -> str:
     """A policy with its parameters that are not at their defaults: pcomp[num_batches=8]."""
-    parts = ",".join(f"{name}={text}" for name, text in changed_parameters(made).items())
-    return f"{policy}[{parts}]" if parts else policy
+    return variant_name(policy, changed_parameters(made))
 
 
 def changed_settings(made: Mapping[str, Any]) -> dict[str, str]:

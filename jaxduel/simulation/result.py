@@ -14,7 +14,7 @@ from jaxduel.display import counted, html_table
 from jaxduel.errors import InputError
 from jaxduel.files import as_path
 from jaxduel.policies.checks import require_numbers
-from jaxduel.runs import Runs
+from jaxduel.runs import Runs, variant_name
 from jaxduel.simulation.provenance import (
     all_changed,
     changed_settings,
@@ -98,9 +98,8 @@ class Result:
     @property
     def runs(self) -> Runs:
         """The regret with its statistics, as `jaxduel.plotting.Line.of` takes it."""
-        parts = ",".join(f"{name}={text}" for name, text in self.changed.items())
         return Runs(
-            name=f"{self.policy}[{parts}]" if parts else self.policy,
+            name=variant_name(self.policy, self.changed),
             label=self.variant,
             times=self.checkpoints,
             regret=self.regret,

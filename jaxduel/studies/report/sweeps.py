@@ -224,7 +224,7 @@ def _chart(figure: SweepFigure) -> Chart:
     """The curves of a figure with one facet, over comparisons, pulls or votes."""
     from matplotlib.colors import to_hex
 
-    from jaxduel.plotting.line import rule_lines
+    from jaxduel.plotting.line_drawing import rule_lines
     from jaxduel.plotting.styles import looks_of
 
     points = figure.points
