@@ -140,7 +140,7 @@ def test_next_says_where_a_policy_asks_for_no_more(capsys, tmp_path):
     [
         (["plan", "none.csv"], "cannot be read: No such file"),
         (["plan", TOURNAMENT, "--policies", "dtz"], "did you mean 'dts'?"),
-        (["plan", TOURNAMENT, "--votes", "9"], "'--votes'; did you mean '--max-votes'?"),
+        (["plan", TOURNAMENT, "--maxvote", "9"], "'--maxvote'; did you mean '--max-votes'?"),
         (["plan", TOURNAMENT, "--columns", "a=b"], "'--columns'; did you mean '--column'?"),
         (["plan", TOURNAMENT, "--policies", "ucb1"], "pulls arms"),
         (["plan", TOURNAMENT, "--policies", *2 * ["uniform"]], "'uniform' is named twice"),
