@@ -457,7 +457,7 @@ def fit(
         raise InputError(f"{votes.name} hold ties alone: only the model davidson reads them.")
     if switch(side, "side") and votes.sides is None:
         raise InputError(
-            f"fit: {votes.name} have no sides: an effect of sides needs a file with a left and a "
+            f"fit: {votes.name} has no sides: an effect of sides needs a file with a left and a "
             "right arm, such as columns left, right and winner."
         )
     if model == "free" and (side or votes.voters is not None):

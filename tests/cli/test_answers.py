@@ -98,6 +98,19 @@ def test_all_questions_at_once(capsys):
     assert answered(capsys, "--ranks", "--between", "--elo") == [*elo, *between, *ranks]
 
 
+def test_sides(capsys, tmp_path):
+    """The guide shows what is said of them; a file without sides has none."""
+    code, text, errors = outcome(capsys, "fit", TOURNAMENT, "--side")
+    assert (code, errors) == (0, "")
+    first = text.splitlines()[:2]
+    assert "\n".join(["```text", *first, "```"]) in TOURNAMENT.with_name("votes.md").read_text()
+    log = tmp_path / "log.csv"
+    log.write_text("winner,loser\nada,bob\nbob,ada\n")
+    code, text, errors = outcome(capsys, "fit", log, "--side")
+    assert (code, text) == (2, "")
+    assert "log.csv has no sides: an effect of sides needs a file with a left" in errors
+
+
 def test_the_guide_shows_pairs_and_ranks(capsys):
     guide = TOURNAMENT.with_name("votes.md").read_text()
     lines = answered(capsys, "--between", "dan", "cyd", "--ranks", "3")

@@ -174,8 +174,13 @@ def test_few_votes_of_many_arms_against_another_sampler():
     )
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(("num_arms", "num_votes"), [(5, 20), (50, 300), (120, 800)])
+@pytest.mark.parametrize(
+    ("num_arms", "num_votes"),
+    [
+        pytest.param(5, 20, marks=pytest.mark.thorough),
+        *(pytest.param(*size, marks=pytest.mark.slow) for size in ((50, 300), (120, 800))),
+    ],
+)
 @pytest.mark.parametrize("model", STRONG)
 def test_the_truth_s_rank_among_draws_is_uniform(model, num_arms, num_votes):
     """Simulation-based calibration (Talts et al., 2018): of 200 instances from the prior, the share

@@ -147,7 +147,7 @@ def test_a_model_without_sides_does_not_fit_strong_ones():
 
 def test_sides_that_nobody_knows_get_a_sentence():
     votes = jd.votes.from_counts([[0, 3], [2, 0]])
-    with pytest.raises(InputError, match="votes have no sides: an effect of sides needs a file"):
+    with pytest.raises(InputError, match="votes has no sides: an effect of sides needs a file"):
         jd.votes.fit(votes, side=True)
     with pytest.raises(InputError, match="the free model has no strengths, and takes neither"):
         jd.votes.fit(sided([[0, 3], [0, 0]], [[0, 2], [0, 0]]), "free", side=True)
