@@ -91,8 +91,8 @@ def read(
       count: name of the column of how many votes a row stands for.
       draw: name of the column that says whether a row is a tie.
       preference: name of the column of numbers between two ends.
-      voter: name of the column of who voted, for `Votes.voters`: people who vote again and again
-        make intervals wider than as many people do who vote once.
+      voter: name of the column of who voted, for `Votes.voters`: the intervals of a fit then
+        resample voters, with all votes of each.
       ignore: columns that are not used, whatever their names say.
       outcomes: meanings of words for the winner, "left", "right", "tie" or "skip", as in
         `{"error": "skip", "": "tie"}`: rows that are skipped are left out, and counted. The word
@@ -143,7 +143,7 @@ def read(
         if not isinstance(column, str):
             raise InputError(f"a column is given by its name, not {shorten(repr(column))}.")
     meanings = checked_meanings({} if outcomes is None else outcomes)
-    for certain in (False, True):
+    for certain in (False, True):  # again if a late row has a new column, or anything is wrong
         with opened(path, _file(path), encoding, names, certain) as table:
             try:
                 rows = _outcomes(path, table, given, ignored, meanings, keys, encoding)
