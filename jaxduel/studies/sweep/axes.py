@@ -26,8 +26,7 @@ class Axis:
       part: what it describes.
       column: in tables, and the coordinate of the data set; "" for the same as `name`.
       along: the dimension of the data set along which it varies; "" for a dimension of its own.
-      of: its value in the manifest's record of a cell; None for an axis of which cells have
-        several values, or that follows from another.
+      of: its value in the manifest's record of a cell, if cells have one.
       words: a value that is text as figures write it; None for numbers, which are written "K = 8".
       option: the argument of `choose`, and the command-line option, that keeps cells by it; "" if
         there is none.
@@ -41,7 +40,7 @@ class Axis:
     part: Part
     column: str = ""
     along: str = ""
-    of: Callable[[CellRecord], Any] | None = None
+    of: Callable[[CellRecord], Any] = lambda cell: None
     words: Callable[[str], str] | None = None
     option: str = ""
     noun: str = ""
@@ -130,7 +129,7 @@ AXES = (
 instances, such as K, needs a line here, a field of `StudyCell`, and one of `CellRecord`."""
 FAMILY = Axis(name="family", part="setting", along="problem", words=_problem)
 """A problem without what is on other axes: the name "btl" without its number of arms."""
-CELL = tuple(axis.name for axis in AXES if axis.of and axis.is_dimension)
+CELL = tuple(a.name for a in AXES if a.is_dimension and a.part in ("policy", "setting"))
 """The dimensions that identify a cell."""
 OF_PROBLEMS = tuple(axis for axis in AXES if axis.along == "problem" and not axis.is_dimension)
 """Properties of problems."""
