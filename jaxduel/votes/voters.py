@@ -60,7 +60,7 @@ def summed(voter: np.ndarray, order: np.ndarray, arms: np.ndarray, votes: np.nda
     """
     num_arms = int(arms.max()) + 1
     pair = arms.astype(np.int64) @ [num_arms, 1]
-    given = votes.any(axis=1)[order]  # a count may be 0
+    given = (votes.sum(axis=1) > 0)[order]  # a count may be 0
     voter, order = voter[given].astype(np.int64), order[given]
     found, group = np.unique(voter * num_arms**2 + pair[order], return_inverse=True)
     voter, pair = np.divmod(found, num_arms**2)
