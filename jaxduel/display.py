@@ -3,6 +3,7 @@ names of a package for tab completion."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -83,6 +84,24 @@ def columns_of(text: str) -> int:
 def padded(text: str, width: int) -> str:
     """A text with spaces up to so many columns of a terminal."""
     return text + " " * (width - columns_of(text))
+
+
+def told_apart(names: Sequence[str], most: int) -> list[str]:
+    """Names safe to print, long ones cut in the middle to `most` characters; names that would then
+    be alike also get their number, from 1.
+
+    Example:
+      >>> from jaxduel.display import told_apart
+      >>> told_apart(["ada", "gpt-4-turbo-2024-04-09", "gpt-4-2024-04-09"], 12)
+      ['ada', 'gpt-4-…04-09 #2', 'gpt-4-…04-09 #3']
+    """
+    ends = most // 2 - 1
+    safe = [printable(name) for name in names]
+    cut = [
+        name if len(name) <= most else f"{name[: most - ends - 1]}…{name[-ends:]}" for name in safe
+    ]
+    alike = Counter(cut)
+    return [name if alike[name] == 1 else f"{name} #{number}" for number, name in enumerate(cut, 1)]
 
 
 def range_text(numbers: Collection[int]) -> str:

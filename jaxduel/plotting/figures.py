@@ -27,7 +27,7 @@ from jaxduel.plotting.line import Line, LinePanel, Reference
 from jaxduel.plotting.line_drawing import draw_on, rules_of
 from jaxduel.plotting.missing import Missing, draw_missing
 from jaxduel.plotting.styles import FONT_SIZE, LETTER, looks_in
-from jaxduel.plotting.words import broken, length
+from jaxduel.plotting.words import FONT, broken, length
 
 logging.getLogger("fontTools.ttLib").setLevel(logging.ERROR)  # else it warns of the dates of fonts
 
@@ -234,7 +234,7 @@ def _legend_columns(alone: bool, labels: Sequence[str]) -> int:
 def drawing() -> Iterator[None]:
     """Context in which figures are drawn with the package's fonts and line widths."""
     chosen = {
-        "font.family": "DejaVu Sans",
+        "font.family": FONT,
         "font.size": FONT_SIZE,
         "axes.labelsize": FONT_SIZE,
         "axes.linewidth": 0.6,

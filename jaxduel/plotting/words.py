@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
+from functools import cache
 from numbers import Real
 from typing import Any
 
@@ -12,6 +13,10 @@ from jaxduel import policies
 from jaxduel.display import range_text
 from jaxduel.runs import variant_name
 
+FONT = "DejaVu Sans"
+"""The figures' font."""
+_POINTS = 100
+"""Size at which letters are measured."""
 FEW = 5
 """With fewer seeds than this, single runs are drawn in place of an interval."""
 
@@ -83,6 +88,50 @@ def plain(text: str) -> str:
     """A text of the user's, such as a file's name, for a figure: $ is escaped and begins no
     formula."""
     return text.replace("$", r"\$")
+
+
+def boxed(text: str) -> str:
+    """A text with a box in place of letters, one or several, that the figures' font lacks.
+
+    Example:
+      >>> from jaxduel.plotting.words import boxed
+      >>> boxed("été, 東京")
+      'été, □'
+    """
+    known = _letters()
+    return re.sub("□+", "□", "".join(x if ord(x) in known else "□" for x in text))
+
+
+def inches(texts: Iterable[str], points: float) -> float:
+    """Width of the widest of some texts without formulas, in the figures' font, of a size in
+    points.
+
+    Example:
+      >>> from jaxduel.plotting.words import inches
+      >>> round(inches(["iii", "WWW"], 7.5), 2)
+      0.31
+    """
+    widths = (sum(map(_advance, text.replace(r"\$", "$"))) for text in texts)
+    return points / 72 * max(widths, default=0.0)
+
+
+@cache
+def _advance(letter: str) -> float:
+    """Width of a letter in the figures' font, by its size."""
+    from matplotlib.font_manager import findfont, get_font
+    from matplotlib.ft2font import LoadFlags
+
+    font = get_font(findfont(FONT))
+    font.set_size(_POINTS, 72)
+    return font.load_char(ord(letter), LoadFlags.NO_HINTING).linearHoriAdvance / 65536 / _POINTS
+
+
+@cache
+def _letters() -> Container[int]:
+    """Code points of the letters of the figures' font."""
+    from matplotlib.font_manager import findfont, get_font
+
+    return get_font(findfont(FONT)).get_charmap()
 
 
 def regret_words(definition: str) -> str:
