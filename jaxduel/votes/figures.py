@@ -1,16 +1,28 @@
-"""The figure of several results of `identify`."""
+"""Figures of fits of votes, and of several results of `identify`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+import numpy as np
 from matplotlib.figure import Figure
 
+from jaxduel.display import told_apart
+from jaxduel.errors import printable
 from jaxduel.plotting.figures import draw
+from jaxduel.plotting.intervals import IntervalsPanel
 from jaxduel.plotting.line import Line, votes_panels
-from jaxduel.plotting.words import names_of
+from jaxduel.plotting.matrices import MatrixPanel
+from jaxduel.plotting.words import boxed, names_of, plain
 from jaxduel.votes.found import Found
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LONGEST = 30
+"""Most letters of an arm's name in a figure."""
 
 
 def identification_figure(founds: Sequence[Found]) -> Figure:
@@ -38,3 +50,49 @@ def identification_figure(founds: Sequence[Found]) -> Figure:
             label = f"{label} ({again})"
         panels.setdefault(found.problem, []).extend(found.lines(label))
     return draw(votes_panels(panels, (found.num_seeds for found in founds)))
+
+
+def ratings_panel(table: pd.DataFrame, anchor: str | None, rating: float) -> IntervalsPanel:
+    """Ratings of arms with 95 % intervals, or Borda scores without.
+
+    Args:
+      table: a row for each arm, of `Fit.elo`, or of `Fit.table` for the free model.
+      anchor: the arm that has the rating; the mean of all if None.
+      rating: of the anchor.
+    """
+    names = drawn_names(table["arm"].tolist())
+    if "elo" not in table:
+        unknown = np.full(len(names), np.nan)
+        label = "Borda score: mean probability to win a vote"
+        values = table["borda"].to_numpy()
+        return IntervalsPanel(
+            names=names, values=values, lower95=unknown, upper95=unknown, label=label, reference=0.5
+        )
+    who = "mean of all" if anchor is None else drawn_names([anchor])[0]
+    values, lower95, upper95 = table[["elo", "elo_low", "elo_high"]].to_numpy().T
+    label = f"Elo rating, 95 % interval ({who}: {rating:.10g})"
+    return IntervalsPanel(
+        names=names, values=values, lower95=lower95, upper95=upper95, label=label, reference=rating
+    )
+
+
+def preferences_panel(
+    arms: Sequence[str], preferences: np.ndarray, order: Sequence[int]
+) -> MatrixPanel:
+    """Probabilities that the arm of the row wins a vote against that of the column.
+
+    Args:
+      arms: names of the arms.
+      preferences: (K, K); NaN where unknown.
+      order: the arms from above, by number.
+    """
+    values = preferences[np.ix_(order, order)]
+    np.fill_diagonal(values, np.nan)
+    names = drawn_names([arms[arm] for arm in order])
+    return MatrixPanel(names=names, values=values, label="P(row beats column in a vote)")
+
+
+def drawn_names(arms: Sequence[str]) -> list[str]:
+    """Names of arms for a figure: short, all different."""
+    safe = [boxed(printable(name)) for name in arms]
+    return [plain(name) for name in told_apart(safe, _LONGEST)]

@@ -36,6 +36,7 @@ from jaxduel.votes.resampling import draws_of_voters
 if TYPE_CHECKING:
     import pandas as pd
     from jax import Array
+    from matplotlib.figure import Figure
 
 Model = Literal["free", "btl", "thurstone", "davidson"]
 MODELS: tuple[Model, ...] = ("free", "btl", "thurstone", "davidson")
@@ -398,6 +399,29 @@ class Fit:
             columns |= dict(zip(("gap", "gap_low", "gap_high", "gap_above"), gaps, strict=True))
         table = pd.DataFrame(columns | {"best": self.best})
         return table.sort_values(order, ascending=False, kind="stable", ignore_index=True)
+
+    def plot(self, anchor: int | str | None = None, rating: float = 1000.0) -> Figure:
+        """Ratings as of `elo` with their intervals, or Borda scores of the free model, best first;
+        in two columns from 61 arms on."""
+        from jaxduel.plotting.intervals import intervals_figure
+        from jaxduel.votes.figures import ratings_panel
+
+        is_free = self.posterior is None and anchor is None
+        scores = self.table() if is_free else self.elo(anchor, rating)
+        who = None if anchor is None else self.votes.arms[arm_number(self.votes, anchor)]
+        panel = ratings_panel(scores, who, rating)
+        return intervals_figure(panel.parts(max(60, -(-self.votes.num_arms // 2))))
+
+    def plot_matrix(self) -> Figure:
+        """A heat map of the preferences of `problem`, the best arm first; in the free model pairs
+        without decisive votes are grey."""
+        from jaxduel.plotting.matrices import matrix_figure
+        from jaxduel.votes.figures import preferences_panel
+
+        order = [self.votes.arms.index(arm) for arm in self.table()["arm"]]
+        known = True if self.posterior else self.votes.decisive > 0
+        preferences = np.where(known, self.problem.preferences, np.nan)
+        return matrix_figure(preferences_panel(self.votes.arms, preferences, order))
 
     def __repr__(self) -> str:
         first = int(np.argmax(self.best))

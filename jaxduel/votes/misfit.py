@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -100,6 +101,12 @@ class Misfit:
         shape = (self.expected / self.std) ** 2
         return float(gamma.sf(self.deviance, shape, scale=self.expected / shape))
 
+    @property
+    def fits(self) -> bool | None:
+        """Whether the p-value is at least 0.01; None where the model is not tested."""
+        tested = self.votes.whole and self.degrees_of_freedom > 0
+        return self.p_value >= _THRESHOLD if tested else None
+
     @cached_property
     def cycles(self) -> list[Cycle]:
         """Triples that are cyclic in the majorities of their votes, the most probable first."""
@@ -138,13 +145,13 @@ class Misfit:
         met = self.votes.decisive + self.votes.ties > 0
         return np.argwhere(np.triu(~met, 1))
 
-    def lines(self) -> list[str]:
-        """The misfit as lines of text."""
-        names = self.votes.arms
+    def lines(self, names: Sequence[str] = ()) -> list[str]:
+        """The misfit as lines of text; `names` are shown in place of the arms' own."""
+        names = names or self.votes.arms
         pairs = self.votes.num_arms * (self.votes.num_arms - 1) // 2
         return [
             f"{self.model} against free: {self._deviance()}",
-            *self._worst(),
+            *self._worst(names),
             f"cyclic triples: {self.num_cycles:,} of {self.num_triples:,}; "
             f"{self.expected_cycles:,.1f} expected by the model",
             *(
@@ -160,21 +167,22 @@ class Misfit:
             return "not tested, as there are fractions of votes"
         if self.degrees_of_freedom == 0:
             return "no pair more than the model needs, nothing to test"
-        fits = self.p_value >= _THRESHOLD
         verdict = (
-            f">= {_THRESHOLD}: no sign of a misfit" if fits else f"< {_THRESHOLD}: does not fit"
+            f">= {_THRESHOLD}: no sign of a misfit"
+            if self.fits
+            else f"< {_THRESHOLD}: does not fit"
         )
         return (
             f"deviance {self.deviance:,.1f}, {self.expected:,.1f} +- {self.std:,.1f} expected, "
             f"p = {self.p_value:.2g} {verdict}"
         )
 
-    def _worst(self) -> list[str]:
+    def _worst(self, names: Sequence[str]) -> list[str]:
         if self.worst is None:
             return []
         i, j = self.worst.arms
         return [
-            f"  worst pair: {self.votes.arms[i]} beats {self.votes.arms[j]} in "
+            f"  worst pair: {names[i]} beats {names[j]} in "
             f"{self.worst.observed:.3f} of their votes, {self.worst.expected:.3f} by the model "
             f"({self.worst.errors:.1f} standard errors)"
         ]
