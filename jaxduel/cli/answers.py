@@ -61,7 +61,7 @@ def with_columns(table: pd.DataFrame, answers: Iterable[Answer]) -> pd.DataFrame
 def _ratings(fitted: Fit, anchor: str | None) -> Answer:
     from jaxduel.display import columns_of, padded, short_names
 
-    arm, rating = (None, 1000.0) if anchor is None else _anchor(anchor, fitted.votes.arms)
+    arm, rating = anchor_of(anchor, fitted.votes.arms)
     table = fitted.elo(arm, rating)
     relative = "the mean" if arm is None else short_names((arm,))[0]
     lines = [f"Elo ratings with 95 % intervals, relative to {relative} at {rating:.10g}:"]
@@ -121,10 +121,15 @@ def _ranks(fitted: Fit, top: int) -> Answer:
     return Answer(lines, table)
 
 
-def _anchor(text: str, arms: Sequence[str]) -> tuple[str, float]:
-    """An arm and its rating, from NAME or NAME=RATING; a name may have an equals sign itself."""
-    name, equals, rating = text.rpartition("=")
-    if text in arms or not equals:
+def anchor_of(text: str | None, arms: Sequence[str]) -> tuple[str | None, float]:
+    """An arm and its rating, from NAME or NAME=RATING; a name may have an equals sign itself. None
+    is the mean of all arms.
+
+    Raises:
+      InputError: a rating that is no number.
+    """
+    name, equals, rating = (text or "").rpartition("=")
+    if text in (None, *arms) or not equals:
         return text, 1000.0
     try:
         return name, float(rating)

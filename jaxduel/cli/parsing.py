@@ -164,7 +164,7 @@ def _unknown(kind: str, token: str, known: Sequence[str]) -> str:
 
 
 def command_line(command: Callable[..., int], given: Mapping[str, Any]) -> str:
-    """The command line of a call, with every option spelled out, defaults included.
+    """The command line of a call, with every option spelled out, defaults included but in groups.
 
     Args:
       command: the command's function, which has the command's name.
@@ -177,16 +177,32 @@ def command_line(command: Callable[..., int], given: Mapping[str, Any]) -> str:
     """
     words = ["jaxduel", command.__name__]
     for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
-        value, marks = given[name], marks_of(parameter.annotation)
-        option = option_of(name, marks)
-        if isinstance(value, bool):
-            flag = option if value else option.replace("--", "--no-", 1)
-            words += [] if value is parameter.default else [flag]
-        elif Positional in marks:
-            words += [str(value)]
-        elif value is not None:
-            for one in map(str, value if APPENDED in marks else (value,)):
-                words += [f"{option}={one}"] if one.startswith("-") else [option, one]
+        if isinstance(parameter.default, GROUPS):
+            kinds = get_type_hints(parameter.annotation, include_extras=True)
+            own = {each: getattr(given[name], each) for each in kinds}
+            changed = [each for each in own if own[each] != getattr(parameter.default, each)]
+            words += [word for each in changed for word in _written(each, kinds[each], own[each])]
+        elif isinstance(value := given[name], bool) and value is parameter.default:
+            continue
+        else:
+            words += _written(name, parameter.annotation, value)
     # words hold the bytes of the command line, to be read as UTF-8 in any locale
     raw = (word.encode(errors="surrogateescape") for word in words)
     return shlex.join(word.decode(errors="backslashreplace") for word in raw)
+
+
+def _written(name: str, kind: Any, value: Any) -> list[str]:
+    """The words of an argument."""
+    marks = marks_of(kind)
+    option = option_of(name, marks)
+    if value is None:
+        return []
+    if isinstance(value, bool):
+        return [option if value else option.replace("--", "--no-", 1)]
+    if Positional in marks:
+        return [str(value)]
+    if type(value) is tuple and APPENDED not in marks:  # several words after one option
+        return [option, *value]
+    values = map(str, value if APPENDED in marks else (value,))
+    joined = ([f"{option}={one}"] if one.startswith("-") else [option, one] for one in values)
+    return [word for words in joined for word in words]

@@ -10,7 +10,7 @@ from tyro.conf import Positional, arg
 
 import jaxduel as jd
 from jaxduel import interrupts, screen
-from jaxduel.cli.answers import answers_of, with_columns
+from jaxduel.cli.answers import anchor_of, answers_of, with_columns
 from jaxduel.cli.lines import pipe, write
 from jaxduel.cli.options import (
     AS_IT_STANDS,
@@ -28,11 +28,13 @@ from jaxduel.cli.options import (
     one_of,
     settings_of,
 )
+from jaxduel.cli.parsing import command_line
 from jaxduel.cli.start import start_jax
 from jaxduel.errors import InputError, printable, shorten, unknown_name, warn_caller
 from jaxduel.files import csv_text, require_writable_file, write_whole
 
 if TYPE_CHECKING:
+    from jaxduel.studies.output import OutputFolder
     from jaxduel.votes import Fit, Votes
 
 Log = Annotated[Positional[Path], arg(metavar="FILE")]
@@ -53,7 +55,7 @@ def fit(
     between: Arms = None,
     ranks: MaybeTop = None,
     reading: Reading = AS_IT_STANDS,
-    out: MaybeFile = None,
+    out: MaybeFolder = None,
     matrix: MaybeFile = None,
 ) -> int:
     """Fit a log of votes: who is best, how sure, and what does not fit.
@@ -69,13 +71,13 @@ def fit(
       between: print of pairs of these arms, or of all, who is stronger.
       ranks: print ranges of ranks, and P(in the top N), or the top 3.
       reading: of the log.
-      out: file for the table, as CSV; none if left out.
-      matrix: file for the preferences with names, for --problem and check.
+      out: for a page, with figures; or FILE.csv, for the table.
+      matrix: for the preferences, which --problem and check read.
     """
-    if out is not None:
-        require_writable_file(out, votes)
+    called = dict(locals())
+    folder, files = _output(out, votes)
     if matrix is not None:
-        require_writable_file(matrix, votes, *filter(None, [out]))
+        require_writable_file(matrix, votes, *files)
     if matrix is not None and matrix.suffix != ".csv":
         raise InputError(
             f"--matrix takes a name that ends with .csv, not '{shorten(matrix.name)}'."
@@ -84,13 +86,41 @@ def fit(
     fitted = jd.votes.fit(counted, model, side=side)
     answers = list(answers_of(fitted, elo, anchor, between, ranks))
     write(*_lines(fitted), *(line for answer in answers for line in answer.lines))
-    if out is not None:
+    if folder is not None:
+        from jaxduel.studies.report.votes import write_fit
+
+        arm, rating = anchor_of(anchor, counted.arms)
+        top = 3 if ranks is None else ranks
+        asked = {"anchor": arm, "rating": rating, "between": between, "top": top}
+        write_fit(fitted, folder, **asked, command=command_line(fit, called))
+        write(*(f"written: {path}" for path in folder.files))
+    elif out is not None:
         from jaxduel.studies.tables import encoded
 
         write(f"written: {write_whole(out, encoded(with_columns(fitted.table(), answers), 'csv'))}")
     if matrix is not None:
-        write(f"written: {write_whole(matrix, _matrix(fitted))}")
+        from jaxduel.studies.tables import matrix_text
+
+        text = matrix_text(counted.arms, fitted.problem.preferences)
+        write(f"written: {write_whole(matrix, text)}")
     return 0
+
+
+def _output(out: Path | None, log: Path) -> tuple[OutputFolder | None, list[Path]]:
+    """The folder for the page, if one is asked for, and the files that `--out` writes.
+
+    Raises:
+      InputError: if they cannot be written, or the log is one of them.
+    """
+    if out is None:
+        return None, []
+    if out.suffix.lower() == ".csv":
+        return None, [require_writable_file(out, log)]
+    from jaxduel.studies.output import OutputFolder
+    from jaxduel.studies.report.votes import FILES
+
+    folder = OutputFolder(out)
+    return folder, [require_writable_file(out / name, log) for name in FILES]
 
 
 def votes_of(path: Path, reading: Reading) -> Votes:
@@ -193,13 +223,6 @@ def _lines(fitted: Fit) -> Iterator[str]:
     yield "what does not fit:"
     for line in fitted.misfit.lines():
         yield f"  {line}"
-
-
-def _matrix(fitted: Fit) -> str:
-    """The mean preferences with the arms' names around, each in one line, for `jaxduel check`."""
-    names = [printable(name) for name in fitted.votes.arms]
-    rows = zip(names, fitted.problem.preferences.tolist(), strict=True)
-    return csv_text(["", *names], [[name, *row] for name, row in rows])
 
 
 _Rule = Literal["copeland", "borda", "btl"]

@@ -1,4 +1,4 @@
-"""Numbers and tables as text, and data frames as CSV and as Parquet."""
+"""Numbers and tables as text, matrices as CSV, and data frames as CSV and as Parquet."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
-from jaxduel.errors import InputError
-from jaxduel.files import spreadsheet_text
+from jaxduel.errors import InputError, printable
+from jaxduel.files import csv_text, spreadsheet_text
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas
 
 
@@ -87,6 +88,20 @@ def require_format(to: Format) -> None:
     """Raises InputError if a library that files of a format need is missing."""
     if to == "parquet" and find_spec("pyarrow") is None:
         raise InputError("Parquet needs pyarrow: pip install 'jaxduel[parquet]'.")
+
+
+def matrix_text(names: Sequence[str], matrix: np.ndarray) -> str:
+    """A matrix as CSV with names above and before it, each in one line, for `jaxduel check`.
+
+    Example:
+      >>> import numpy as np
+      >>> from jaxduel.studies.tables import matrix_text
+      >>> matrix_text(["ada", "bea"], np.array([[0.5, 0.7], [0.3, 0.5]])).splitlines()
+      [',ada,bea', 'ada,0.5,0.7', 'bea,0.3,0.5']
+    """
+    safe = [printable(name) for name in names]
+    rows = zip(safe, matrix.tolist(), strict=True)
+    return csv_text(["", *safe], [[name, *row] for name, row in rows])
 
 
 def encoded(frame: pandas.DataFrame, to: Format) -> bytes:

@@ -38,12 +38,14 @@ class Page:
       lead: a sentence below it.
       sections: the sections, each with the folder of its pictures, or None.
       commands: names and commands, such as the command that makes the page again.
+      style: name of a file of styles beside those of all pages; "" for none.
     """
 
     title: str
     lead: str
     sections: Sequence[tuple[Section, Path | None]]
     commands: Mapping[str, str]
+    style: str = ""
 
     def write(self, folder: OutputFolder) -> Path:
         """Writes index.html into a folder, in one step.
@@ -62,7 +64,6 @@ class Page:
         """
         from jinja2 import Environment, PackageLoader, StrictUndefined
         from markupsafe import Markup
-        from plotly.offline import get_plotlyjs
 
         loader = PackageLoader("jaxduel.studies.report", ".")
         environment = Environment(
@@ -75,14 +76,18 @@ class Page:
         )
         script, _, _ = loader.get_source(environment, "page.js")
         sections = [_shown(section, own, folder) for section, own in self.sections]
-        has_charts = any(f["chart"] for section in sections for f in section["figures"])
-        plotly = get_plotlyjs() if has_charts else ""
+        plotly = ""
+        if any(f["chart"] for section in sections for f in section["figures"]):
+            from plotly.offline import get_plotlyjs
+
+            plotly = get_plotlyjs()
         rows = [(s, claim) for s, _ in self.sections for claim in s.claims]
         return environment.get_template("page.html.jinja").render(
             title=self.title,
             lead=self.lead,
             version=jaxduel.__version__,
             commands=self.commands,
+            style=self.style,
             sections=sections,
             claims=rows,
             counts=_counts(claim.verdict for _, claim in rows),
