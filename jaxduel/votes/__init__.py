@@ -13,14 +13,15 @@ from jaxduel.votes.columns import ReadAs as ReadAs
 from jaxduel.votes.counts import Votes as Votes
 from jaxduel.votes.counts import arena as arena
 from jaxduel.votes.counts import from_counts as from_counts
-from jaxduel.votes.fitting import MODELS as MODELS
-from jaxduel.votes.fitting import Fit as Fit
+from jaxduel.votes.fitted import Fit as Fit
 from jaxduel.votes.fitting import fit as fit
 from jaxduel.votes.found import Found as Found
 from jaxduel.votes.identifying import identify as identify
 from jaxduel.votes.identifying import identify_many as identify_many
 from jaxduel.votes.misfit import Cycle as Cycle
 from jaxduel.votes.misfit import Misfit as Misfit
+from jaxduel.votes.models import MODELS as MODELS
+from jaxduel.votes.models import Side as Side
 from jaxduel.votes.planned import Plan as Plan
 from jaxduel.votes.planning import plan as plan
 from jaxduel.votes.posterior import Difference as Difference

@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxduel.display import counted
 from jaxduel.problems.strengths import preferences
-from jaxduel.votes.fitting import Fit
+from jaxduel.votes.fitted import Fit
 
 _FEW_VOTERS = 30
 _Z95 = 1.96

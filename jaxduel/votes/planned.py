@@ -14,7 +14,7 @@ from jaxduel.display import counted, listed
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.checks import require_probability
 from jaxduel.stats import wilson95
-from jaxduel.votes.fitting import Fit
+from jaxduel.votes.fitted import Fit
 from jaxduel.votes.recommending import crossings, order
 
 if TYPE_CHECKING:

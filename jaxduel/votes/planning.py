@@ -17,9 +17,10 @@ from jaxduel.simulation import checkpoints as times
 from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.votes.collecting import noise_of
 from jaxduel.votes.counts import Votes, require_votes
-from jaxduel.votes.fitting import Model, fit
+from jaxduel.votes.fitting import fit
 from jaxduel.votes.found import truth_of
 from jaxduel.votes.identifying import identify_cells
+from jaxduel.votes.models import Model
 from jaxduel.votes.planned import BASELINE, Plan
 from jaxduel.votes.recommending import order
 

@@ -14,7 +14,7 @@ from jaxduel.errors import InputError
 from jaxduel.simulation.keys import root_key
 from jaxduel.stats import wilson95
 from jaxduel.votes import planning
-from jaxduel.votes.fitting import Fit
+from jaxduel.votes.fitted import Fit
 from jaxduel.votes.planned import Needed, Plan, _share95
 from jaxduel.votes.recommending import order
 from tests.cli.test_votes import TOURNAMENT

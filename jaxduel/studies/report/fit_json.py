@@ -153,6 +153,8 @@ class FitRecord:
       model: free, btl, thurstone or davidson.
       prior_std: standard deviation of the priors of strengths; null in the free model.
       nu: davidson's parameter of ties; null in other models.
+      side: the effect of the left side, value, low, high, above and moved; null unless fitted.
+      design_effect: variance of strengths over that of independent votes; null without voters.
       effective_draws: number of unweighted draws that tell as much as those behind probabilities.
       arms: the arms, the best first.
       elo_anchor: name of the arm that ratings are relative to; null for the mean of all.
@@ -176,6 +178,8 @@ class FitRecord:
     model: str
     prior_std: float | None
     nu: float | None
+    side: dict[str, float] | None
+    design_effect: float | None
     effective_draws: float
     arms: tuple[ArmRecord, ...]
     elo_anchor: str | None
@@ -219,8 +223,10 @@ def fit_json(
         num_ties=fit.votes.num_ties,
         facts=tuple(facts(fit)),
         model=fit.model,
-        prior_std=None if fit.strengths is None else fit.prior_std,
+        prior_std=fit.prior_std,
         nu=fit.nu,
+        side=None if fit.side is None else fit.side._asdict(),
+        design_effect=fit.design_effect,
         effective_draws=fit.effective_draws,
         arms=tuple(ArmRecord(**row) for row in _rows(arms)),
         elo_anchor=anchor,
