@@ -29,7 +29,16 @@ def _expected(n, limit):
     return n, turns
 
 
-@pytest.mark.parametrize(("platform", "together"), [("cpu", 8), ("cpu", 1), ("gpu", 8), ("gpu", 1)])
+@pytest.mark.parametrize(
+    ("platform", "together"),
+    [
+        ("cpu", 8),
+        *(
+            pytest.param(*one, marks=pytest.mark.thorough)
+            for one in (("cpu", 1), ("gpu", 8), ("gpu", 1))
+        ),
+    ],
+)
 @pytest.mark.parametrize("with_effort", [False, True])
 @pytest.mark.parametrize("lanes", [1, 83])
 def test_lanes_that_need_the_work_get_it_and_the_others_stay(

@@ -8,7 +8,10 @@ import pytest
 from jaxduel.numerics.reductions import add_rows, count_rows, largest, least
 from jaxduel.numerics.target import tracing_for
 
-SIZES = (1, 2, 5, 16, 17, 32, 33, 64, 100)
+SIZES = (
+    *(1, 17, 100),
+    *(pytest.param(num, marks=pytest.mark.thorough) for num in (2, 5, 16, 32, 33, 64)),
+)
 targets = pytest.mark.parametrize("target", ["cpu", "gpu"])
 
 

@@ -60,7 +60,9 @@ def test_lanes_of_an_accelerator_are_a_power_of_two_that_fits(num_seeds, memory,
 
 
 @pytest.mark.parametrize("name", ["rucb", "dts+", "ucb1", "pcomp", "base", "ecw-rmed"])
-@pytest.mark.parametrize("num_arms", [2, 16, 64, 200])
+@pytest.mark.parametrize(
+    "num_arms", [2, *(pytest.param(k, marks=pytest.mark.thorough) for k in (16, 64)), 200]
+)
 @pytest.mark.parametrize("cells", [None, 100])
 def test_int32_indexes_every_array_of_a_block(name, num_arms, cells):
     lane, points = lane_of(name, num_arms, cells)

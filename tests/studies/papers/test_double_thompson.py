@@ -228,8 +228,10 @@ def good(monkeypatch):
     return made
 
 
-def measured(samples: dict[tuple[str, str], Runs]):
-    return PAPER.measured(Finder(samples))
+def measured(samples: dict[tuple[str, str], Runs], quote: str = ""):
+    """The claims whose text has the quote, measured."""
+    chosen = tuple(claim for claim in PAPER.claims if quote in claim.quote)
+    return replace(PAPER, claims=chosen).measured(Finder(samples))
 
 
 def verdicts(samples: dict[tuple[str, str], Runs]) -> list[str]:
@@ -298,7 +300,7 @@ def test_claims_about_policies_that_are_missing_are_not_confirmed(good):
 )
 def test_verdicts_flip_with_the_numbers(good, where, name, final, quote):
     good[where, name] = until(good[where, name].times[-1], sample(name, final))
-    (claim,) = [claim for claim in measured(good) if quote in claim.quote]
+    (claim,) = measured(good, quote)
     assert claim.verdict == "not confirmed"
 
 
@@ -306,7 +308,7 @@ def test_large_regret_is_usual_if_it_is_so_on_three_of_five_sets(good):
     found = []
     for data in claims.FIGURE_4[:3]:
         good[data, "savage"] = sample("savage", 200)
-        found += [claim.verdict for claim in measured(good) if "usually leads" in claim.quote]
+        found += [claim.verdict for claim in measured(good, "usually leads")]
     assert found == ["confirmed", "confirmed", "not confirmed"]
 
 
@@ -321,7 +323,7 @@ def test_large_regret_is_usual_if_it_is_so_on_three_of_five_sets(good):
 )
 def test_verdicts_flip_with_slopes_and_shares(good, where, name, instead, quote):
     good[where, name] = replace(sample(instead, 100.0), name=name)
-    (claim,) = [claim for claim in measured(good) if quote in claim.quote]
+    (claim,) = measured(good, quote)
     assert claim.verdict != "confirmed"
 
 

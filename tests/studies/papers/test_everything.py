@@ -25,7 +25,10 @@ NAMES = ("batched-dueling", "double-etc")
 def two_small_papers(monkeypatch):
     """Two papers of a few panels and policies, to T = 1,000."""
     first, second = (papers.load(name) for name in NAMES)
-    cut = (smaller(first, {"2a": None, "2b": ["rmed1"]}), smaller(second, {"1": None}))
+    cut = (
+        smaller(first, {"2a": ["scomp2", "rmed1"], "2b": ["rmed1"]}),
+        smaller(second, {"1": None}),
+    )
     small = {paper.name: replace(paper, panels=tuple(map(_short, paper.panels))) for paper in cut}
     monkeypatch.setattr(papers, "names", lambda: NAMES)
     monkeypatch.setattr(papers, "load", small.__getitem__)

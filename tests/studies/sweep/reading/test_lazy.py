@@ -61,7 +61,7 @@ def test_a_store_larger_than_any_memory_opens(tmp_path, reads):
 def test_a_part_is_that_part_of_the_whole(filled, name):
     whole = open_sweep(filled.folder)[name].load()
     rng = np.random.default_rng(len(name))
-    for _ in range(25):
+    for _ in range(10):
         data = open_sweep(filled.folder)[name]
         place = {}
         for dimension, size in data.sizes.items():
