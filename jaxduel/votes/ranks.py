@@ -1,8 +1,11 @@
 """Ranks of arms, with ranges that hold for all arms at once.
 
-Ranges are simultaneous bands (Ruppert, Wand and Carroll, "Semiparametric regression", 2003, section
-6.5): as many deviations about each arm's mean rank as let 95 % of draws lie within the ranges of
-all arms. Deviations are taken apart below and above the mean, since ranks near the ends are skewed.
+Ranges are those of Besag, Green, Higdon and Mengersen ("Bayesian computation and stochastic
+systems", Statistical Science 10, 1995): every arm's range leaves out the same probability at either
+end, as much as lets 95 % of draws lie within the ranges of all arms. A draw is judged by the other
+draws: among many arms most draws are the first or last of some arm. Where all of 5 % of them are,
+ranges reach as many deviations to either side of the mean rank instead (Ruppert, Wand and Carroll,
+"Semiparametric regression", 2003, section 6.5).
 """
 
 from __future__ import annotations
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
 _LEVEL = 0.95
 _LEVEL_ARMS = 1e-6
 """Difference of strengths up to which arms share a rank: modes have errors of rounding."""
-_ROUNDING = 1e-9
-"""Error of a sum of weights, and of a rank."""
+_ROUNDING = 1e-12
+"""Error of a sum of weights, of a rank, and of a tail as it is found from either end."""
 _LEAST_SCALE = 1e-6
 """Deviation of a rank that is certain."""
 
@@ -45,7 +48,7 @@ def ranks(arms: Sequence[str], mode: Mode, draws: Draws, top: int) -> pd.DataFra
     top = whole_number(top, 1, "top")
     drawn = _ranks(draws.strengths)
     chances = _chances(drawn, draws.weights)
-    low, high = _ranges(drawn, draws.weights)
+    low, high = _ranges(drawn, draws.weights, chances)
     strengths = mode.strengths
     columns = {
         "arm": arms,
@@ -72,15 +75,35 @@ def _chances(drawn: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return np.stack([np.bincount(own, weights, num_arms) for own in drawn.T])
 
 
-def _ranges(drawn: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _ranges(
+    drawn: np.ndarray, weights: np.ndarray, chances: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """First and last ranks, from 0, of each arm's range: (K,) each."""
+    # probability of a rank and of all beyond it, on the rarer side
+    below, above = np.cumsum(chances, axis=1), np.cumsum(chances[:, ::-1], axis=1)[:, ::-1]
+    tails = np.minimum(below, above)
+    # of the arms of a draw, without the draw itself
+    least = np.min(tails[np.arange(len(tails)), drawn], axis=1) - weights
+    cut = least[_last_within(-least, weights)]
+    if cut < _ROUNDING:
+        return _bands(drawn, weights)
+    inside = tails >= cut - _ROUNDING
+    return np.argmax(inside, axis=1), len(tails) - 1 - np.argmax(inside[:, ::-1], axis=1)
+
+
+def _bands(drawn: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ranges of few draws, by deviations."""
     mean = weights @ drawn
     away = drawn - mean
     scales = [np.sqrt(weights @ np.maximum(side, 0) ** 2) for side in (-away, away)]
     lower, upper = (np.maximum(scale, _LEAST_SCALE) for scale in scales)
     furthest = np.maximum(-away / lower, away / upper).max(axis=1)
-    order = np.argsort(furthest)
-    within = np.cumsum(weights[order]) >= _LEVEL - _ROUNDING
-    reach = furthest[order[np.argmax(within)]] + _ROUNDING
+    reach = furthest[_last_within(furthest, weights)] + _ROUNDING
     low, high = np.ceil(mean - reach * lower), np.floor(mean + reach * upper)
     return np.maximum(low, 0).astype(int), np.minimum(high, drawn.shape[1] - 1).astype(int)
+
+
+def _last_within(values: np.ndarray, weights: np.ndarray) -> int:
+    """The draw with the largest of the smallest values that make up 95 % of draws."""
+    order = np.argsort(values, kind="stable")
+    return int(order[np.argmax(np.cumsum(weights[order]) >= _LEVEL - _ROUNDING)])
