@@ -399,10 +399,26 @@ panels = [
 display(Image(png(draw(panels), dpi=150)))
 
 # %% [markdown]
+# ## Ratings and ranks
+#
+# What all of the core's votes say: ratings on Elo's scale, relative to the mean of the 31 models,
+# with 95 % intervals, and ranges of ranks that hold for all models at once with probability .95.
+# `jaxduel fit arena --core 100 --out board` writes a page of it, with the pairs and the matrix.
+
+# %%
+fit = jd.votes.fit(votes)
+ratings = fit.elo().merge(fit.ranks(top=3), on="arm")
+print(ratings.head(10).round(1).to_string(index=False))
+display(Image(png(fit.plot(), dpi=150)))
+
+# %% [markdown]
 # ## Finding
 #
 # Of 1,000 runs each (300 with batches and fewer models), with 95 % intervals:
 #
+# - **All votes together settle the ranks but for neighbours.** gpt-4o-2024-05-13 is first, with a
+#   rating of 1138 [1134, 1141] before claude-3-5-sonnet's 1115 [1110, 1120]. Seven of the 31 models
+#   have a rank for certain, and no range is of more than four.
 # - **The pilot is confirmed.** Its 20 shares differ from those here by 2.3 standard errors at
 #   most, with a sum of squares of 17.6. It was lucky with D-TS, though: of eight shares by btl
 #   seven are too high. Without selves it is right in .47, .65, .81 and .88 after 1,000, 2,000,
@@ -443,6 +459,9 @@ display(Image(png(draw(panels), dpi=150)))
 # %%
 names = list(POLICIES)
 assert strengths.argmax() == arena.condorcet_winner
+widths = ratings["rank_high"] - ratings["rank_low"] + 1
+assert ((widths == 1).sum(), widths.max()) == (7, 4)
+assert ratings.iloc[0, :4].round().tolist() == ["gpt-4o-2024-05-13", 1138, 1134, 1141]
 assert all((found[label].cast == found[label].votes[-1]).all() for label in names)
 assert abs(1 / (1 - q[pairs].mean()) - 1.57) < 0.005
 if NUM_SEEDS >= 1_000:
