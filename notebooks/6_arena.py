@@ -461,7 +461,8 @@ names = list(POLICIES)
 assert strengths.argmax() == arena.condorcet_winner
 widths = ratings["rank_high"] - ratings["rank_low"] + 1
 assert ((widths == 1).sum(), widths.max()) == (7, 4)
-assert ratings.iloc[0, :4].round().tolist() == ["gpt-4o-2024-05-13", 1138, 1134, 1141]
+assert ratings["elo_low"][0] > ratings["elo_high"][1]
+assert ratings[["elo", "elo_low", "elo_high"]].round().to_numpy()[0].tolist() == [1138, 1134, 1141]
 assert all((found[label].cast == found[label].votes[-1]).all() for label in names)
 assert abs(1 / (1 - q[pairs].mean()) - 1.57) < 0.005
 if NUM_SEEDS >= 1_000:
