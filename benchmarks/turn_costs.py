@@ -19,9 +19,10 @@ from jaxduel.policies import SupportsSkip
 from jaxduel.policies.registry import policy_class
 from jaxduel.simulation import events, turn_costs
 
-LATER = ("rex3", "self-sparring")
-"""Their turns are far cheaper once skipping pays than they are here: REX3 has the price by which
-runs to T = 1e6 take least, Self-Sparring the usual one."""
+ELSEWHERE = ("detc", "detc-minimax", "rex3", "self-sparring")
+"""Measured in another way: Double ETC, which has two arms, in whole runs. The others' turns are far
+cheaper once skipping pays than they are here: REX3 has the price by which runs to T = 1e6 take
+least, Self-Sparring that of turns from the 60,001st comparison on."""
 WARM_UP, ROUNDS, ROUND_SECONDS = 2048, 5, 0.05
 TABLE = re.compile(r"(TURN_COSTS: [^=]+ = )\{.*?\}", re.DOTALL)
 
@@ -45,7 +46,7 @@ def main(asked):
     """Measures policies, and writes their prices after each."""
     path, costs = Path(turn_costs.__file__), dict(turn_costs.TURN_COSTS)
     for name in asked or jd.policies.names():
-        if name in LATER or not issubclass(policy_class(name), SupportsSkip):
+        if name in ELSEWHERE or not issubclass(policy_class(name), SupportsSkip):
             continue
         costs[name] = tuple(float(f"{measured(name, k):.2g}") for k in turn_costs.ARMS)
         print(name, *costs[name], flush=True)

@@ -6,7 +6,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -103,7 +103,8 @@ def _run_steps(job: Job, first: int) -> Recorded | None:
     settling, begin = SkipHeuristic(job), 0
     number, ticked = FEWEST_STEPS, 0
     narrowing = Narrowing(job)
-    if skips and settling.goes_ahead(_has_steps(cell, setups, lanes, job.program)):
+    has_steps = partial(_has_steps, cell, setups, lanes, job.program)
+    if skips and settling.goes_ahead(has_steps):
         ahead = job._replace(slots=job.lanes)
         record = run_events(ahead, setups, lanes, 0, 0, [], settling.has_shown)
         if record is not None:
@@ -178,7 +179,8 @@ def _compile_steps(job: Job) -> None:
     """Compiles the step loop, unless a block begins with the one that skips quiet runs."""
     setups, lanes = _shapes(STEPS.start(job, job.first_seed))
     settling, cell, bound = SkipHeuristic(job), _timeless(job.cell), np.int32(0)
-    if job.program.skips and settling.goes_ahead(_has_steps(cell, setups, lanes, job.program)):
+    has_steps = partial(_has_steps, cell, setups, lanes, job.program)
+    if job.program.skips and settling.goes_ahead(has_steps):
         return
     brief = job.program.skips and settling.is_soon
     advance = steps.advance.brief if brief else steps.advance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -42,6 +42,9 @@ _LOADING = 1 / 20
 to 1/23 (D-TS on 16)."""
 _missed: defaultdict[tuple[Program, int], float] = defaultdict(float)
 """Comparisons times arms, of all blocks of this process, that the event loop was not there for."""
+TAIL_WORTH = 2**29
+"""As `WORTH`, above which the last seeds of a block get a loop of fewer slots: where less is left,
+all slots wait for them to the end."""
 AT_ONCE = 6 * 10**7
 """As `WORTH`, for a narrow block to begin in the event loop: about half of it, as the step loop is
 not compiled then."""
@@ -58,6 +61,8 @@ _SURE_ARMS = 5
 often, and the horizon must have as many times the room."""
 _REST = 8
 """After a trial there is no other for the time that has passed, divided by this."""
+_SLEEP = 4
+"""As `_REST`, after a look before which no seed compared an arm with itself."""
 TRIALS_PART = 32
 """Trials take at most about this part of the steps before and after them."""
 
@@ -67,9 +72,9 @@ class SkipHeuristic:
 
     The count of self-comparisons is not enough: a policy that tosses coins also compares an arm
     with itself by chance, and such comparisons cannot be skipped. So the count says only when to
-    try, and a trial decides: the event loop goes ahead for some turns, with random numbers that
-    nothing else uses, and the comparisons that these turns stand for are counted. The times of
-    trials do not depend on the checkpoints.
+    try, and which seeds are slow, and a trial decides: the event loop goes ahead for some turns,
+    with random numbers that nothing else uses, and the comparisons that these turns stand for are
+    counted, of all seeds together. The times of trials do not depend on the checkpoints.
 
     Skipping also has to be worth the compilation of its loop, unless that is at hand. Where the
     policy's comparisons depend on when skipping begins, the rule must not depend on what happens to
@@ -91,7 +96,7 @@ class SkipHeuristic:
         self._seen: list[tuple[np.ndarray, np.ndarray]] = []
         self._missing = 0.0
         self._looked = 0, np.zeros(())
-        self._rests_until = 0
+        self._rests_until = self._sleeps_until = 0
         self._marks = [(0, np.zeros(())), (0, np.zeros(()))]
 
     def narrow(self, job: Job, order: np.ndarray) -> None:
@@ -114,15 +119,15 @@ class SkipHeuristic:
         clock, always, as runs are short."""
         return self._by_votes or self._ahead * _AHEAD_PART <= self._horizon
 
-    def goes_ahead(self, has_steps: bool) -> bool:
+    def goes_ahead(self, has_steps: Callable[[], bool]) -> bool:
         """True if the block is to begin with the event loop, instead of steps, so that only one
         loop is compiled; `has_steps` tells that the step loop is at hand. Never where the price of
         a turn is unknown, as the cost of turns in vain would be."""
         narrow = self._lanes <= NARROW and not (self._job.program.delayed or self._by_votes)
-        alone = is_drawn(self._policy) or not has_steps
         room = self._ahead * self._cost * self._job.cell.policy.num_arms / _SURE_ARMS
         fits = self.is_soon and has_price(self._policy) and room <= self._horizon
-        return narrow and alone and fits and self._horizon * self._each >= AT_ONCE
+        fits = fits and self._horizon * self._each >= AT_ONCE
+        return narrow and fits and (is_drawn(self._policy) or not has_steps())
 
     def has_shown(self, lanes: EventLane) -> bool:
         """False if an event loop that the block began with does not pay in the second half of its
@@ -134,13 +139,14 @@ class SkipHeuristic:
         if len(self._seen) == 1:
             return True
         turns, passed = (after - before for before, after in zip(*self._seen, strict=True))
-        return self._pays(turns / np.maximum(passed, 1), self._horizon)
+        # starting over costs too much to charge for slots that would wait
+        return self._pays(turns / np.maximum(passed, 1), self._horizon, closes_up=True)
 
     def following(self, t: int) -> int:
         """The time of the first look after time t: looks become rarer, as each ends a call, and
-        there is none where too little is left for a trial."""
+        there is none where too little is left for a trial, or soon after one that saw nothing."""
         gap = TRIAL << max((t // (_REST * TRIAL)).bit_length() - 1, 0)
-        look = t - t % gap + gap
+        look = max(t - t % gap + gap, self._sleeps_until)
         return look if look + self._between < self._horizon else self._horizon
 
     def is_over(self, setups: Setup, lanes: StepLane, t: int) -> bool:
@@ -152,16 +158,23 @@ class SkipHeuristic:
         """
         # a copy: the next chunk of steps is given the lanes' memory
         (since, before), self._looked = self._looked, (t, np.array(lanes.selves))
+        selves = self._looked[1] - before
+        if not selves.any():
+            self._sleeps_until = t + t // _SLEEP
+            return False
         left = self._left(lanes, t)
         longest = float(np.max(left))
         if t < self._rests_until or longest <= self._between:
             return False
-        if not self._pays(1.0 - (self._looked[1] - before) / (t - since), left):
+        shares = 1.0 - selves / (t - since)
+        if not self._pays(shares, left):
             return False
         if not self._is_worth_its_compilation(setups, lanes, longest * self._each):
             return False
         self._rests_until = t + max(t // _REST, self._between)
-        return self._pays(self._tried(setups, lanes, t), left)
+        # a trial is too short to tell a slow seed from one that has a burst of turns
+        more = np.mean(self._tried(setups, lanes, t) - shares, axis=-1, keepdims=True)
+        return self._pays(np.clip(shares + more, 0.0, 1.0), left)
 
     def _is_worth_its_compilation(self, setups: Setup, lanes: StepLane, left: float) -> bool:
         """True if the event loop need not be compiled, or is worth it, by the comparisons left in
@@ -208,11 +221,16 @@ class SkipHeuristic:
             turns.append(each[..., first - start :])
         return np.concatenate(turns, axis=-1)
 
-    def _pays(self, turns: np.ndarray, left: float | np.ndarray) -> bool:
+    def _pays(self, turns: np.ndarray, left: float | np.ndarray, closes_up: bool = False) -> bool:
         """True if so many turns per comparison, (lanes,) or (cells, lanes), cost less than steps in
-        the comparisons that are left, of all seeds or of each."""
+        the comparisons that are left, of all seeds or of each.
+
+        The last seeds go through fewer and fewer slots if these are worth a loop, or `closes_up`.
+        """
         job = self._job
-        spent = _cost(turns * left + FIRST_TURNS, job.slot_numbers)
+        closes_up = closes_up or float(np.max(left)) * self._each > TAIL_WORTH
+        numbers = job.slot_numbers if closes_up else [job.slots]
+        spent = _cost(turns * left + FIRST_TURNS, numbers)
         spent += HOST * job.lanes / self._each
         return self._cost * spent < _cost(np.broadcast_to(left, turns.shape), widths(job))
 

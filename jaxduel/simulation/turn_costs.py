@@ -12,6 +12,8 @@ TURN_COSTS: dict[str, tuple[float, ...]] = {
     "borda-cb": (3.2, 2.3, 2.1),
     "btm": (1.8, 1.7, 1.9),
     "ccb": (3.3, 2.2, 2.2),
+    "detc": (2.2, 2.2, 2.2),
+    "detc-minimax": (2.2, 2.2, 2.2),
     "dkwt": (3.5, 2.8, 4.2),
     "dts": (4.5, 9.7, 12.0),
     "dts+": (3.2, 4.3, 5.3),
@@ -31,6 +33,7 @@ TURN_COSTS: dict[str, tuple[float, ...]] = {
     "savage": (2.9, 2.3, 2.0),
     "scb": (2.4, 2.4, 2.1),
     "select-then-verify": (3.4, 2.4, 2.1),
+    "self-sparring": (8.0, 6.0, 6.0),
     "ws-s": (2.4, 3.1, 3.3),
 }
 """Cost of a turn of one of 64 slots on a CPU, in steps of a lane, by policy and number of arms:
@@ -38,8 +41,7 @@ written by `python -m benchmarks.turn_costs`. Prices are constants of the code, 
 are used: policies with drawn quiet runs draw other runs if skipping begins at another time, and the
 same seeds are to play the same."""
 UNKNOWN_COST = 3.0
-"""The price for policies that the table does not name: also for Self-Sparring, whose turns cost 5
-to 40 steps while it explores, and far less when they begin to pay."""
+"""The price for policies that the table does not name."""
 ACCELERATOR_COST = 3.0
 """The price on an accelerator: by the kernels of an NVIDIA H200, 1.1 (ECW-RMED) to 3.7 (D-TS)."""
 _DRAWN = frozenset({"ccb", "dts", "dts+", "rcs", "rex3", "self-sparring"})

@@ -41,6 +41,30 @@ def test_few_seeds_may_be_slow(slow, pays):
     assert _settling(lanes=128, slots=64)._pays(turns, 1e6) == pays
 
 
+@pytest.mark.parametrize(("left", "pays"), [(8e5, False), (9e5, True)])
+def test_all_slots_wait_for_one_slow_seed_where_little_is_left(left, pays):
+    """Of 128 seeds on 5 arms: 2^29 is 838,861 comparisons of each, times arms."""
+    turns = np.full(128, 0.01)
+    turns[0] = 1.0
+    settling = _settling(lanes=128, slots=64)
+    assert settling._pays(turns, left) == pays
+    assert settling._pays(turns, left, closes_up=True)
+
+
+@pytest.mark.parametrize(
+    ("slow", "tried", "pays"),
+    [(0, [1.0] + [0.0] * 127, True), (1, [0.01] * 128, False), (0, [1.0] * 128, False)],
+    ids=["one seed in a burst", "one seed goes on", "by chance with itself"],
+)
+def test_a_trial_tells_the_mean_and_the_steps_before_it_the_slowest(monkeypatch, slow, tried, pays):
+    settling = _settling(lanes=128, slots=64)
+    monkeypatch.setattr(settling, "_tried", lambda *_: np.array(tried))
+    selves = np.full(128, 2**18)
+    selves[0] *= 1 - slow
+    lanes = SimpleNamespace(selves=selves, ballots=None)
+    assert settling.is_over(None, lanes, 2**18) == pays
+
+
 @pytest.mark.parametrize(("rate", "pays"), [(0.29, True), (0.31, False)])
 def test_the_mean_counts_where_all_seeds_are_alike(rate, pays):
     """Two turns of 64 + 16 slots at 3 steps each, beside steps of 128 + 16 lanes."""
@@ -58,6 +82,14 @@ def test_entering_the_loop_must_pay_too(left, pays):
     """2^18 / 5 turns of a slot, and twice 64 turns of 64 + 16 slots, at 3 steps each: as much as
     1,306 steps of 128 + 16 lanes."""
     assert _settling(lanes=128, slots=64)._pays(np.zeros(128), left) == pays
+
+
+@pytest.mark.parametrize(("selves", "look"), [(0, 20_480), (1, 18_432)])
+def test_no_look_soon_after_one_that_saw_no_comparison_of_an_arm_with_itself(selves, look):
+    settling = _settling(lanes=8, slots=8)
+    lanes = SimpleNamespace(selves=np.array([0] * 7 + [selves]), ballots=None)
+    assert not settling.is_over(None, lanes, 16_384)
+    assert settling.following(16_384) == look
 
 
 def test_looks_become_rarer_and_do_not_depend_on_when_they_are_asked_for():

@@ -5,11 +5,11 @@ import pytest
 
 from jaxduel.policies.registry import names, policy_class
 from jaxduel.simulation.turn_costs import ARMS, TURN_COSTS, UNKNOWN_COST, is_drawn, turn_cost
-from tests.simulation.test_skipping import POLICIES, RANDOM
+from tests.simulation.test_skipping import POLICIES, PULLS, RANDOM
 
 
 def test_the_table_is_of_policies_that_fall_quiet():
-    assert set(TURN_COSTS) <= set(POLICIES) | RANDOM
+    assert set(TURN_COSTS) <= set(POLICIES) | set(PULLS) | RANDOM
     assert all(len(costs) == len(ARMS) for costs in TURN_COSTS.values())
 
 
