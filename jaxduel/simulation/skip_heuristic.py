@@ -42,7 +42,7 @@ _LOADING = 1 / 20
 to 1/23 (D-TS on 16)."""
 _missed: defaultdict[tuple[Program, int], float] = defaultdict(float)
 """Comparisons times arms, of all blocks of this process, that the event loop was not there for."""
-TAIL_WORTH = 2**29
+TAIL_WORTH = 2**30
 """As `WORTH`, above which the last seeds of a block get a loop of fewer slots: where less is left,
 all slots wait for them to the end."""
 AT_ONCE = 6 * 10**7

@@ -38,12 +38,12 @@ def test_few_seeds_may_be_slow(slow, pays):
     """A slot-turn a comparison: 16 of 128 seeds in as many slots at the end, not 34 in 64."""
     turns = np.full(128, 0.01)
     turns[:slow] = 1.0
-    assert _settling(lanes=128, slots=64)._pays(turns, 1e6) == pays
+    assert _settling(lanes=128, slots=64)._pays(turns, 2e6) == pays
 
 
-@pytest.mark.parametrize(("left", "pays"), [(8e5, False), (9e5, True)])
+@pytest.mark.parametrize(("left", "pays"), [(1.6e6, False), (1.7e6, True)])
 def test_all_slots_wait_for_one_slow_seed_where_little_is_left(left, pays):
-    """Of 128 seeds on 5 arms: 2^29 is 838,861 comparisons of each, times arms."""
+    """Of 128 seeds on 5 arms: 2^30 is 1,677,722 comparisons of each, times arms."""
     turns = np.full(128, 0.01)
     turns[0] = 1.0
     settling = _settling(lanes=128, slots=64)
