@@ -69,4 +69,4 @@ def _of_sides(fit: Fit) -> Iterator[str]:
 
 def _level(fit: Fit, side: float) -> float:
     """The probability that the left of two level arms wins a vote."""
-    return float(preferences(fit.model, np.float64(side), np.log(fit.nu or 1.0)))
+    return float(preferences(fit.model, np.asarray(side), np.log(fit.nu or 1.0)))

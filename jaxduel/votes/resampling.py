@@ -14,7 +14,7 @@ import dataclasses
 
 import numpy as np
 
-from jaxduel.problems.strengths import Comparisons, Mode, Posterior, mode_of
+from jaxduel.problems.strengths import Mode, Posterior, mode_of
 from jaxduel.votes.posterior import Draws, draws_named, places_of
 from jaxduel.votes.voters import Voters
 
@@ -48,10 +48,10 @@ def draws_of_voters(posterior: Posterior, mode: Mode, voters: Voters) -> Draws:
         size = min(part, _DRAWS - start)
         weights = rng.standard_exponential((count, size))
         weights /= weights.mean(axis=0)
-        votes = [counts @ weights for counts in by_voter]
+        wins, losses, ties = (counts @ weights for counts in by_voter)
         own = dataclasses.replace(
             posterior,
-            votes=Comparisons(*posterior.votes[:2], *votes, *posterior.votes[5:]),
+            votes=posterior.votes._replace(wins=wins, losses=losses, ties=ties),
             centre=posterior.prior_std * rng.standard_normal((posterior.size, size))[places],
         )
         points.append(_modes(own, mode.parameters, inverse))
@@ -86,6 +86,7 @@ def _modes(posterior: Posterior, start: np.ndarray, inverse: np.ndarray) -> np.n
     count = np.shape(posterior.centre)[1]
     x, length = np.repeat(start[:, None], count, axis=1), np.ones(count)
     value, slope = posterior.log_density(x), posterior.slope(x)
+    going = np.ones(count, bool)
     for _ in range(_MOST_STEPS):
         step = inverse @ slope
         going = np.sum(step * slope, axis=0) > _TOLERANCE
@@ -98,10 +99,10 @@ def _modes(posterior: Posterior, start: np.ndarray, inverse: np.ndarray) -> np.n
         value = np.where(gains, value_there, value)
         length = np.where(gains, np.minimum(1.2 * length, _LONGEST), length / 2)
     for place in np.flatnonzero(going):
-        counts = (n[:, place] for n in posterior.votes[2:5])
+        wins, losses, ties = (n[:, place] for n in posterior.votes[2:5])
         own = dataclasses.replace(
             posterior,
-            votes=Comparisons(*posterior.votes[:2], *counts, *posterior.votes[5:]),
+            votes=posterior.votes._replace(wins=wins, losses=losses, ties=ties),
             centre=np.asarray(posterior.centre)[:, place],
         )
         x[:, place] = mode_of(own, x[:, place]).parameters
