@@ -42,7 +42,7 @@ _GAPS = 3
 """Arms whose difference to the first is printed."""
 _ARENA = "arena"
 """Word for the Chatbot Arena's votes in place of a file."""
-_USUAL = ("uniform", "arena", "dts[self_duels=false]")
+_USUAL = ("uniform", "arena", "dts[self_duels=false]", "rucb")
 """Policies that `jaxduel plan` compares by default."""
 
 

@@ -1,11 +1,14 @@
 """`jaxduel plan` and `jaxduel next`: tables, files, and bad input."""
 
+import inspect
 import io
 
 import pandas as pd
 import pytest
 
 import jaxduel as jd
+from jaxduel.cli.votes import plan
+from jaxduel.votes import planning
 from tests.cli.command_line import outcome
 from tests.cli.test_votes import TOURNAMENT
 
@@ -39,6 +42,10 @@ def test_plan_prints_and_writes_what_python_gives(capsys, tmp_path):
         pd.testing.assert_frame_equal(pd.read_csv(tmp_path / name), frame, check_dtype=False)
     assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "plan.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_python_and_the_command_plan_with_the_same_policies():
+    assert inspect.signature(plan).parameters["policies"].default == tuple(planning.POLICIES)
 
 
 @pytest.mark.thorough
