@@ -140,7 +140,7 @@ class SkipHeuristic:
             return True
         turns, passed = (after - before for before, after in zip(*self._seen, strict=True))
         # starting over costs too much to charge for slots that would wait
-        return self._pays(turns / np.maximum(passed, 1), self._horizon, closes_up=True)
+        return self._pays(turns / np.maximum(passed, 1), self._horizon)
 
     def following(self, t: int) -> int:
         """The time of the first look after time t: looks become rarer, as each ends a call, and
@@ -167,14 +167,14 @@ class SkipHeuristic:
         if t < self._rests_until or longest <= self._between:
             return False
         shares = 1.0 - selves / (t - since)
-        if not self._pays(shares, left):
+        if not self._pays(shares, left, t):
             return False
         if not self._is_worth_its_compilation(setups, lanes, longest * self._each):
             return False
         self._rests_until = t + max(t // _REST, self._between)
         # a trial is too short to tell a slow seed from one that has a burst of turns
         more = np.mean(self._tried(setups, lanes, t) - shares, axis=-1, keepdims=True)
-        return self._pays(np.clip(shares + more, 0.0, 1.0), left)
+        return self._pays(np.minimum(shares + np.maximum(more, 0.0), 1.0), left, t)
 
     def _is_worth_its_compilation(self, setups: Setup, lanes: StepLane, left: float) -> bool:
         """True if the event loop need not be compiled, or is worth it, by the comparisons left in
@@ -221,28 +221,33 @@ class SkipHeuristic:
             turns.append(each[..., first - start :])
         return np.concatenate(turns, axis=-1)
 
-    def _pays(self, turns: np.ndarray, left: float | np.ndarray, closes_up: bool = False) -> bool:
+    def _pays(self, rates: np.ndarray, left: float | np.ndarray, t: float = 0.0) -> bool:
         """True if so many turns per comparison, (lanes,) or (cells, lanes), cost less than steps in
-        the comparisons that are left, of all seeds or of each.
+        the comparisons that are left, of all seeds or of each, after t.
 
-        The last seeds go through fewer and fewer slots if these are worth a loop, or `closes_up`.
+        The last seeds go through fewer and fewer slots if these are worth a loop, or t is 0.
         """
         job = self._job
-        closes_up = closes_up or float(np.max(left)) * self._each > TAIL_WORTH
-        numbers = job.slot_numbers if closes_up else [job.slots]
-        spent = _cost(turns * left + FIRST_TURNS, numbers)
-        spent += HOST * job.lanes / self._each
-        return self._cost * spent < _cost(np.broadcast_to(left, turns.shape), widths(job))
+        turns = last = rates * left + FIRST_TURNS
+        numbers: Sequence[int] = job.slot_numbers
+        if t and float(np.max(left)) * self._each <= TAIL_WORTH:
+            numbers = [job.slots]
+            # the rate of a seed that has begun to be quiet falls as 1 / t
+            last = np.where(rates < 1.0, rates * t * np.log1p(left / t) + FIRST_TURNS, turns)
+        spent = _cost(turns, last, numbers) + HOST * job.lanes / self._each
+        steps = np.broadcast_to(left, turns.shape)
+        return self._cost * spent < _cost(steps, steps, widths(job))
 
 
-def _cost(needed: np.ndarray, numbers: Sequence[int]) -> float:
+def _cost(needed: np.ndarray, last: np.ndarray, numbers: Sequence[int]) -> float:
     """Time until seeds have made the turns or steps that each needs, (lanes,) or (cells, lanes), at
     a time of 1 for one of them.
 
     As many seeds as the first of `numbers` run side by side. One that is done makes room for the
-    next, so that the mean over seeds counts; the last ones go through fewer and fewer places.
+    next, so that the mean over seeds counts; the last ones, which need `last`, go through fewer and
+    fewer places.
     """
-    slowest = np.sort(needed, axis=-1)[..., ::-1]
+    slowest = np.sort(last, axis=-1)[..., ::-1]
     now = np.mean(needed, axis=-1) * needed.shape[-1] / numbers[0]  # when no seed waits
     cost = (numbers[0] + FLOOR) * now
     for number, fewer in zip(numbers, [*numbers[1:], 0], strict=True):

@@ -47,8 +47,8 @@ def test_all_slots_wait_for_one_slow_seed_where_little_is_left(left, pays):
     turns = np.full(128, 0.01)
     turns[0] = 1.0
     settling = _settling(lanes=128, slots=64)
-    assert settling._pays(turns, left) == pays
-    assert settling._pays(turns, left, closes_up=True)
+    assert settling._pays(turns, left, t=1.0) == pays
+    assert settling._pays(turns, left)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,14 @@ def test_the_mean_counts_where_all_seeds_are_alike(rate, pays):
 @pytest.mark.parametrize(("rate", "pays"), [(0.32, True), (0.34, False)])
 def test_one_slow_seed_counts_where_no_slots_are_fewer(rate, pays):
     settling = _settling(lanes=8, slots=8)
-    assert settling._pays(np.array([0.01] * 7 + [rate]), 1e7) == pays
+    assert settling._pays(np.array([0.01] * 7 + [rate]), 1e8) == pays
+
+
+@pytest.mark.parametrize(("rate", "pays"), [(0.47, True), (0.49, False), (1.0, False)])
+def test_the_rate_of_a_slow_seed_falls_with_time(rate, pays):
+    """As 1 / t, from t = 500,000 to a million: by log 2 in place of 1, to a third of the steps."""
+    settling = _settling(lanes=8, slots=8)
+    assert settling._pays(np.array([0.01] * 7 + [rate]), 5e5, t=5e5) == pays
 
 
 @pytest.mark.parametrize(("left", "pays"), [(1_300, False), (1_310, True)])
