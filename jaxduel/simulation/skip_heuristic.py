@@ -161,7 +161,6 @@ class SkipHeuristic:
         selves = self._looked[1] - before
         if not selves.any():
             self._sleeps_until = t + t // _SLEEP
-            return False
         left = self._left(lanes, t)
         longest = float(np.max(left))
         if t < self._rests_until or longest <= self._between:
