@@ -174,7 +174,7 @@ class Reading:
     outcomes: Annotated[Settings, arg(name="outcome", metavar="WORD=MEANING")] = ()
     """left, right, tie or skip, as unresolved=skip; repeatable."""
     voter: MaybeName = None
-    """column of who voted: intervals allow for several votes of one."""
+    """column of who voted: votes of one are not independent."""
     last_of: MaybeName = None
     """columns, as in voter,pair: the last of votes alike in all."""
     header: Annotated[Names, arg(name="no-header")] = ()

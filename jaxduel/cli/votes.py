@@ -61,10 +61,9 @@ def fit(
     """Fit a log of votes: who is best, how sure, and what does not fit.
 
     Args:
-      votes: CSV, JSONL, JSON or Parquet with columns left, right, winner; or winner, loser; or
-        left, right, left_wins, right_wins, ties; PGN; or PrefLib. May be gzipped or zipped. Or
-        arena: the votes of the Chatbot Arena.
-      model: free (pairs apart), strengths: btl, thurstone, or davidson, which reads ties.
+      votes: CSV, JSONL, JSON, Parquet, PGN or PrefLib, also gzipped or zipped. Tables have columns
+        left, right, winner; or winner, loser; or counts. Or arena: Chatbot Arena's.
+      model: free: pairs apart; davidson: also of ties.
       side: fit an effect of the left side, or the first player.
       elo: print ratings, 400 / ln 10 points a unit of strength.
       anchor: arm of this rating (1000), in place of the mean of all.
@@ -195,7 +194,7 @@ def _lines(fitted: Fit) -> Iterator[str]:
     from jaxduel.votes.facts import facts
 
     votes = fitted.votes
-    yield from facts(fitted)
+    yield from facts(fitted, groups=False)
     table = fitted.table()
     names = short_names(tuple(table["arm"]))
     width = max(map(columns_of, ("arm", *names)))
@@ -233,7 +232,7 @@ def plan(
     votes: Log,
     policies: Annotated[tuple[str, ...], arg(metavar="NAME ...")] = _USUAL,
     target: Annotated[tuple[float, ...], arg(metavar="P ...")] = (0.95,),
-    max_votes: Count = 20_000,
+    max_votes: Annotated[Count, arg(metavar="N")] = 20_000,
     model: Literal["free", "btl", "thurstone", "davidson"] = "btl",
     rule: Annotated[_Rule | None, one_of(_Rule)] = None,
     draws: Count = 200,
@@ -246,7 +245,7 @@ def plan(
 
     Args:
       votes: log of votes, as of `jaxduel fit`.
-      policies: names of policies, with parameters as in dts[alpha=0.6].
+      policies: names, as dts[alpha=0.6].
       target: probabilities of naming the best arm.
       max_votes: most further votes.
       model: model of the fit, as for `jaxduel fit`.

@@ -41,13 +41,13 @@ _LEAST_PRIOR = 1e-10
 
 
 class Comparisons(NamedTuple):
-    """Votes of N pairs of K arms, or C times such votes."""
+    """Votes of N pairs of K arms."""
 
     first: np.ndarray  # (N,) int
     second: np.ndarray  # (N,) int
-    wins: np.ndarray  # (N,) or (N, C), of the first arm
-    losses: np.ndarray  # (N,) or (N, C)
-    ties: np.ndarray  # (N,) or (N, C)
+    wins: np.ndarray  # (N,), of the first arm
+    losses: np.ndarray  # (N,)
+    ties: np.ndarray  # (N,)
     num_arms: int
     """K."""
     sided: bool = False
@@ -65,15 +65,12 @@ class Posterior:
     """The exact posterior of P parameters: K strengths, then log nu of davidson, then the effect of
     the left side.
 
-    Methods take the parameters of one point (P,), or of C points (P, C): then votes and the centre
-    may be C, too.
+    Methods take the parameters of one point (P,), or of C points (P, C).
     """
 
     model: str
     votes: Comparisons
     prior_std: float
-    centre: np.ndarray | float = 0.0  # (), (P,) or (P, C)
-    """The mean of the prior."""
 
     @property
     def size(self) -> int:
@@ -94,6 +91,12 @@ class Posterior:
         places = np.tile(rows, len(columns)), np.concatenate(columns)
         return csr_array((np.concatenate(signs), places), (count, self.size))
 
+    @property
+    def num_comparable(self) -> int:
+        """Number of strengths, and sides, that the votes tell: the rank of `differences`."""
+        squares: Any = self.differences.T @ self.differences
+        return int(np.linalg.matrix_rank(squares.toarray(), hermitian=True))
+
     @cached_property
     def _to_parameters(self) -> csr_array:
         return self.differences.T.tocsr()
@@ -107,7 +110,7 @@ class Posterior:
 
     def log_density(self, x: np.ndarray) -> np.ndarray:
         """The log-posterior, up to a constant: (C,)."""
-        prior = -np.sum((x - self.centre) ** 2, axis=0) / (2 * self.prior_std**2)
+        prior = -np.sum(x**2, axis=0) / (2 * self.prior_std**2)
         return self.log_likelihood(x) + prior
 
     def log_likelihood(self, x: np.ndarray) -> np.ndarray:
@@ -127,21 +130,36 @@ class Posterior:
 
     def slope(self, x: np.ndarray) -> np.ndarray:
         """The gradient of the log-posterior: (P, C)."""
+        by_d, by_nu = self._surprises(x)
+        slope = self._to_parameters @ by_d - x / self.prior_std**2
+        if self.model == "davidson":
+            slope[self.votes.num_arms] += by_nu.sum(axis=0)
+        return slope
+
+    def scores(self, x: np.ndarray) -> csr_array:
+        """The gradient of each pair's log-likelihood at one point: (N, P)."""
+        from scipy.sparse import csr_array, diags_array
+
+        by_d, by_nu = self._surprises(x)
+        scores: Any = diags_array(by_d) @ self.differences
+        if self.model == "davidson":
+            count = len(by_nu)
+            places = np.arange(count), np.full(count, self.votes.num_arms)
+            scores = scores + csr_array((by_nu, places), scores.shape)
+        return scores
+
+    def _surprises(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Derivatives of each pair's log-likelihood by d and by log nu: of each vote, the share
+        that the model had not expected."""
         d, log_nu, wins, losses, ties = self._pairs(x)
-        prior = (self.centre - x) / self.prior_std**2
         if self.model == "davidson":
             win, loss, tie = davidson(d, log_nu)
-            # of each vote, the share that the model had not expected
             by_d = wins * (loss + tie / 2) - losses * (win + tie / 2) - ties * (win - loss) / 2
-            prior[self.votes.num_arms] += np.sum(
-                ties * (win + loss) - (wins + losses) * tie, axis=0
-            )
-        elif self.model == "btl":
+            return by_d, ties * (win + loss) - (wins + losses) * tie
+        if self.model == "btl":
             win, loss = _logistic(d)
-            by_d = wins * loss - losses * win
-        else:
-            by_d = wins * _mills(d) - losses * _mills(-d)
-        return self._to_parameters @ by_d + prior
+            return wins * loss - losses * win, 0 * d
+        return wins * _mills(d) - losses * _mills(-d), 0 * d
 
     def information(self, x: np.ndarray) -> np.ndarray:
         """Minus the Hessian of the log-posterior at one point: (P, P)."""
@@ -193,18 +211,14 @@ class Mode:
         return centring @ np.linalg.inv(np.linalg.cholesky(self.information)).T
 
 
-def mode_of(posterior: Posterior, start: np.ndarray | None = None) -> Mode:
+def mode_of(posterior: Posterior) -> Mode:
     """The mode of a posterior.
-
-    Args:
-      posterior: the posterior.
-      start: (P,) parameters to begin at; 0 if None.
 
     Raises:
       SolverError: Newton's method did not converge, or rounding hides a direction of the Hessian.
     """
     try:
-        x, information = _newton(posterior, np.zeros(posterior.size) if start is None else start)
+        x, information = _newton(posterior)
         np.linalg.cholesky(information)
     except np.linalg.LinAlgError:
         raise SolverError(
@@ -248,9 +262,9 @@ def coherent(p: np.ndarray) -> np.ndarray:
     return np.where(upper, p, np.where(upper.T, 1 - np.swapaxes(p, -1, -2), 0.5))
 
 
-def _newton(posterior: Posterior, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _newton(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
     """Parameters at the mode, and the information there."""
-    num_arms, before = posterior.votes.num_arms, np.inf
+    num_arms, x, before = posterior.votes.num_arms, np.zeros(posterior.size), np.inf
     for _ in range(_MOST_STEPS):
         objective, gradient = float(posterior.log_density(x)), posterior.slope(x)
         information = posterior.information(x)

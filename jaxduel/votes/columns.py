@@ -44,6 +44,7 @@ _LAYOUTS = {
     ("left", "right", "preference"): ("count", "voter"),
 }
 """Roles that a layout needs, and its optional roles."""
+_NEEDED = ("left", "right", "winner", "loser")
 _SAY_HOW_MANY = {
     *_COUNTS,
     *(
@@ -160,15 +161,23 @@ def places_of(
         free = all(found.values()) and not names.keys() & candidates.keys()
         if names is ROLES or free:
             candidates |= {role: places for role, places in found.items() if places}
-    roles = _layout(file, header, candidates, given)
+    lost = {
+        role: header[place]
+        for role, names in ROLES.items()
+        if role not in candidates and role in _NEEDED
+        for place in _named(header, names)[:1]
+    }
+    roles = _layout(file, header, candidates, given, lost)
     found = {}
     for role in roles:
         place, *more = candidates[role]
         if more:
-            names = " and ".join(named(header[each]) for each in candidates[role])
+            names = [header[each] for each in candidates[role]]
+            drop = "drop all but one, by --ignore NAME (in Python ignore=[NAME])"
+            if len(set(names)) < len(names):
+                drop = "rename or remove all but one in the file"
             raise InputError(
-                f"{file} has several columns for {role}, {names}: drop all but one, by --ignore "
-                "NAME (in Python ignore=[NAME])."
+                f"{file} has several columns for {role}, {' and '.join(map(named, names))}: {drop}."
             )
         if place in found.values():
             raise InputError(f"column {named(header[place])} is given for several roles.")
@@ -198,9 +207,14 @@ def _named(header: Sequence[str], names: Collection[str]) -> list[int]:
 
 
 def _layout(
-    file: str, header: Sequence[str], found: Collection[str], given: Collection[str]
+    file: str,
+    header: Sequence[str],
+    found: Collection[str],
+    given: Collection[str],
+    lost: Mapping[str, str],
 ) -> list[str]:
-    """The roles of the layout that these columns fit."""
+    """The roles of the layout that these columns fit; `lost` has columns of needed roles that are
+    given for others or ignored."""
     fitting = [
         [*needed, *(role for role in more if role in found)]
         for needed, more in _LAYOUTS.items()
@@ -208,6 +222,12 @@ def _layout(
     ]
     chosen = [layout for layout in fitting if set(given) <= set(layout)]
     said = set(given) - {"left", "right"}
+    if not fitting and lost:
+        role, name = next(iter(lost.items()))
+        raise InputError(
+            f"{file} needs column {named(name)} for {role}, and it is given for another role or "
+            f"ignored: name another column by --column {role}=NAME (in Python {role}=NAME)."
+        )
     if len(chosen) > 1 and said:
         chosen = [layout for layout in chosen if said & set(layout)]
     if not fitting:

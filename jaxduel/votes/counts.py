@@ -203,7 +203,7 @@ def from_counts(
         twice = next(arm for arm in names if names.count(arm) > 1)
         raise InputError(f"two arms are called '{shorten(twice)}': names must differ.")
     if not won.any() and not tied.any():
-        raise InputError(f"{name} hold no votes: at least one is needed.")
+        raise InputError(f"{name} holds no votes: at least one is needed.")
     return Votes(names, won, tied, name)
 
 
@@ -217,8 +217,8 @@ def require_votes(votes: Any, where: str, *, whole: bool = True) -> None:
         )
     if whole and not votes.whole:
         raise InputError(
-            f"{where}: {votes.name} has fractions of votes, which only the models btl and davidson "
-            "take."
+            f"{where}: {votes.name} has fractions of votes, and only fits of btl and davidson take "
+            "them."
         )
 
 
@@ -253,25 +253,32 @@ def arm_number(votes: Votes, arm: int | str) -> int:
 
 
 def warn_of_groups(votes: Votes, with_ties: bool) -> None:
-    """Warns if the prior alone compares groups of arms, since no votes of a fit are between them.
+    """Warns if the prior alone compares groups of arms (`groups_text`)."""
+    if text := groups_text(votes, with_ties):
+        warn_caller(text)
+
+
+def groups_text(votes: Votes, with_ties: bool) -> str:
+    """A sentence about groups of arms that no votes of a fit are between; "" for one group.
 
     Args:
       votes: the votes.
       with_ties: the fit reads ties.
     """
     groups = votes.groups(ties=with_ties)
-    if len(groups) > 1:
-        said = "; ".join(listed([votes.arms[arm] for arm in group]) for group in groups[:4])
-        more = f"; and {len(groups) - 4} more" if len(groups) > 4 else ""
-        met = votes.groups(ties=True)
-        how, but = "never met", ""
-        if len(met) < len(groups):
-            how = "met but only tied" if len(met) == 1 else "only tied or never met"
-            but = ", since only the model davidson reads ties"
-        warn_caller(
-            f"the arms of {votes.name} are in {len(groups)} groups that {how} ({said}{more}): "
-            f"between groups the prior decides{but}."
-        )
+    if len(groups) == 1:
+        return ""
+    said = "; ".join(listed([votes.arms[arm] for arm in group]) for group in groups[:4])
+    more = f"; and {len(groups) - 4} more" if len(groups) > 4 else ""
+    met = votes.groups(ties=True)
+    how, but = "never met", ""
+    if len(met) < len(groups):
+        how = "met but only tied" if len(met) == 1 else "only tied or never met"
+        but = ", since only the model davidson reads ties"
+    return (
+        f"the arms of {votes.name} are in {len(groups)} groups that {how} ({said}{more}): "
+        f"between groups the prior decides{but}."
+    )
 
 
 def _counts(what: str, counts: ArrayLike) -> np.ndarray:

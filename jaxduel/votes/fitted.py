@@ -22,13 +22,13 @@ from jaxduel.problems.strengths import (
 from jaxduel.simulation.keys import host_generator
 from jaxduel.votes import free
 from jaxduel.votes.counts import Votes, arm_number
+from jaxduel.votes.design import variances, widened
 from jaxduel.votes.misfit import Misfit, misfit_of
 from jaxduel.votes.models import Model, Side, compared
 from jaxduel.votes.pairs import pairs
 from jaxduel.votes.posterior import Difference, Draws, differences, draws_of
 from jaxduel.votes.ranks import ranks
 from jaxduel.votes.ratings import ratings
-from jaxduel.votes.resampling import draws_of_voters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,24 +75,24 @@ class Fit:
 
     @cached_property
     def draws(self) -> Draws | None:
-        """Draws from the posterior of strengths (`jaxduel.votes.posterior`), or where voters are
-        known by resampling them (`jaxduel.votes.resampling`); None for the free model."""
+        """Draws from the posterior of strengths (`jaxduel.votes.posterior`), where voters are known
+        as wide as they make it (`jaxduel.votes.design`); None for the free model."""
         if self.posterior is None or self.mode is None:
             return None
-        if self.votes.voters is not None:
-            return draws_of_voters(self.posterior, self.mode, self.votes.voters)
-        return draws_of(self.posterior, self.mode)
+        draws = draws_of(self.posterior, self.mode)
+        if self.votes.voters is None:
+            return draws
+        return widened(draws, self.posterior, self.mode, self.votes.voters)
 
     @cached_property
     def design_effect(self) -> float | None:
         """Variance of the strengths, on average, over that of as many independent votes; None where
-        voters are not known, and for the free model."""
-        if self.votes.voters is None or self.draws is None:
+        voters are not known, and for the free model. Intervals are as if it were at least 1."""
+        if self.votes.voters is None or self.posterior is None:
             return None
-        apart = draws_of(*self._certain())
-        mean = apart.weights @ apart.strengths
-        variance = apart.weights @ (apart.strengths - mean) ** 2
-        return float(self.draws.strengths.var(axis=0).sum() / variance.sum())
+        own = variances(*self._certain(), self.votes.voters)
+        by_voters, independent = (each[: self.votes.num_arms].sum() for each in own)
+        return float(by_voters / independent)
 
     @cached_property
     def side(self) -> Side | None:
@@ -115,9 +115,17 @@ class Fit:
         Raises:
           InputError: the free model.
         """
-        posterior, mode = self._certain()
-        votes = compared(self.votes, self.model, sided)
-        return mode if sided == self.sided else mode_of(dataclasses.replace(posterior, votes=votes))
+        _, mode = self._certain()
+        return mode if sided == self.sided else mode_of(self.posterior_with_sides(sided))
+
+    def posterior_with_sides(self, sided: bool) -> Posterior:
+        """The posterior of the same model with or without an effect of sides.
+
+        Raises:
+          InputError: the free model.
+        """
+        posterior, _ = self._certain()
+        return dataclasses.replace(posterior, votes=compared(self.votes, self.model, sided))
 
     @cached_property
     def problem(self) -> DuelingProblem:

@@ -23,9 +23,9 @@ def fit(
       nu with the same prior.
 
     Posteriors of strengths are exact but for the number of draws (`jaxduel.votes.posterior`). Only
-    davidson reads ties; other models ignore them. Of votes whose voters are known, voters are
-    resampled in place of votes, which are not independent (`jaxduel.votes.resampling`): with fewer
-    than some 30 voters intervals are too short.
+    davidson reads ties; other models ignore them. Where voters are known,
+    the posterior is as wide as their votes, which are not independent, make it
+    (`jaxduel.votes.design`).
 
     Args:
       votes: the votes.
@@ -58,7 +58,7 @@ def fit(
     )
     with_ties = model == "davidson"
     if not with_ties and not votes.wins.any():
-        raise InputError(f"{votes.name} hold ties alone: only the model davidson reads them.")
+        raise InputError(f"{votes.name} holds ties alone: only the model davidson reads them.")
     if switch(side, "side") and votes.sides is None:
         raise InputError(
             f"fit: {votes.name} has no sides: an effect of sides needs a file with a left and a "

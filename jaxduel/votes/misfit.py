@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -104,7 +104,7 @@ class Misfit:
     @property
     def fits(self) -> bool | None:
         """Whether the p-value is at least 0.01; None where the model is not tested."""
-        tested = self.votes.whole and self.degrees_of_freedom > 0
+        tested = self.degrees_of_freedom > 0
         return self.p_value >= _THRESHOLD if tested else None
 
     @cached_property
@@ -165,6 +165,8 @@ class Misfit:
     def _deviance(self) -> str:
         if not self.votes.whole:
             return "not tested, as there are fractions of votes"
+        if self.votes.voters is not None:
+            return "not tested, as votes of one voter are not independent"
         if self.degrees_of_freedom == 0:
             return "no pair more than the model needs, nothing to test"
         verdict = (
@@ -209,12 +211,9 @@ def misfit_of(votes: Votes, model: str, compared: Comparisons, in_favour: np.nda
     wins, losses, ties = compared[2:5]
     free = _entropy(np.stack([wins, losses, ties])).sum() - _entropy(wins + losses + ties).sum()
     deviance = 2 * (free - float(posterior.log_likelihood(x)))
-    if compared.sided:  # a bipartite log cannot tell sides from strengths
-        squares: Any = posterior.differences.T @ posterior.differences
-        parameters = int(np.linalg.matrix_rank(squares.toarray(), hermitian=True)) + with_ties
-    else:
-        parameters = votes.num_arms - len(votes.groups(ties=with_ties)) + with_ties
-    freedom = ((1 + with_ties) * len(wins) - parameters) * votes.whole
+    independent = votes.whole and votes.voters is None
+    parameters = posterior.num_comparable + with_ties
+    freedom = ((1 + with_ties) * len(wins) - parameters) * independent
     mean, variance = moments_of_deviance(posterior, x, freedom) if freedom else (0.0, 0.0)
     expected = _expected(votes, posterior, x)
     return Misfit(

@@ -128,24 +128,20 @@ def _weighted(posterior: Posterior, mode: Mode) -> Draws | None:
     log_t = -(degrees + size - 1) / 2 * np.log1p(np.sum(normals**2, axis=1) / degrees)
     left, lengths, _ = np.linalg.svd(mode.factor)
     root = (left * lengths) @ left.T  # of the covariance
-    points = mode.parameters + normals[:, places_of(mode)] @ root
+    points = mode.parameters + normals[:, _places(mode)] @ root
     log_weights = -log_t
     for own in _parts(len(points), len(posterior.votes.first)):
         log_weights[own] += posterior.log_density(points[own].T)
     weights = np.exp(log_weights - log_weights.max())
     weights /= weights.sum()
     effective = float(1 / np.sum(weights**2))
-    return (
-        draws_named(posterior, points, weights, effective)
-        if effective >= _LEAST_EFFECTIVE
-        else None
-    )
+    return _named(posterior, points, weights, effective) if effective >= _LEAST_EFFECTIVE else None
 
 
 def _chained(posterior: Posterior, mode: Mode) -> Draws:
     """Draws of several chains."""
     num_arms, size, rng = posterior.votes.num_arms, posterior.size, np.random.default_rng(0)
-    places = places_of(mode)
+    places = _places(mode)
 
     def normals() -> np.ndarray:
         return rng.standard_normal((size, _CHAINS))[places]
@@ -171,10 +167,10 @@ def _chained(posterior: Posterior, mode: Mode) -> Draws:
         )
     points = points.reshape(-1, size)
     weights = np.full(len(points), 1 / len(points))
-    return draws_named(posterior, points, weights, float(effective.min()))
+    return _named(posterior, points, weights, float(effective.min()))
 
 
-def places_of(mode: Mode) -> np.ndarray:
+def _places(mode: Mode) -> np.ndarray:
     """The random number that each parameter takes: of the weakest arm the first, and so on."""
     num_arms = mode.num_arms
     known = np.diagonal(mode.information)[:num_arms].round(6)  # orders arms that are level
@@ -182,9 +178,7 @@ def places_of(mode: Mode) -> np.ndarray:
     return np.append(np.argsort(order), np.arange(num_arms, len(mode.parameters)))
 
 
-def draws_named(
-    posterior: Posterior, points: np.ndarray, weights: np.ndarray, count: float
-) -> Draws:
+def _named(posterior: Posterior, points: np.ndarray, weights: np.ndarray, count: float) -> Draws:
     """The draws of parameters (N, P), of which `count` are effective."""
     num_arms, none = posterior.votes.num_arms, np.full(len(points), np.nan)
     log_nu = points[:, num_arms] if posterior.model == "davidson" else none

@@ -92,7 +92,7 @@ def read(
       draw: name of the column that says whether a row is a tie.
       preference: name of the column of numbers between two ends.
       voter: name of the column of who voted, for `Votes.voters`: the intervals of a fit then
-        resample voters, with all votes of each.
+        allow for all votes of each.
       ignore: columns that are not used, whatever their names say.
       outcomes: meanings of words for the winner, "left", "right", "tie" or "skip", as in
         `{"error": "skip", "": "tie"}`: rows that are skipped are left out, and counted. The word
@@ -209,11 +209,11 @@ def _outcomes(
             raise InputError(f"{_file(path)}, {table.unit} {place}: {error}.") from None
         if said is None:
             skipped[number] = row.get(role, "")
-        elif any(map(NO_TEXT.search, said[:2])):
+        elif wrong := next(filter(NO_TEXT.search, said[:2]), None):
             raise InputError(
-                f"{_file(path)}, {table.unit} {place}: a name is no text in {shorten(encoding)}, "
-                "or has control characters: save the file as UTF-8, or in Python give its "
-                "encoding, such as encoding='cp1252'."
+                f"{_file(path)}, {table.unit} {place}: the name {named(wrong)} is no text in "
+                f"{shorten(encoding)}, or has a control character: save the file as UTF-8, or in "
+                "Python give its encoding, such as encoding='cp1252'; or change the name."
             )
         else:
             outcomes.append(said)

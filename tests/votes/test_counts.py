@@ -60,7 +60,7 @@ def test_groups_with_and_without_ties():
         (([["a", "b"], ["c", "d"]],), "must be numbers"),
         (([[0, -1], [0, 0]],), r"wins\[0, 1\] is -1"),
         (([[0, 1], [0, 2]],), r"wins\[1, 1\] is not 0"),
-        (([[0, 0], [0, 0]],), "hold no votes"),
+        (([[0, 0], [0, 0]],), "holds no votes"),
         (([[0, 1], [0, 0]], [[0, 1], [2, 0]]), "ties of arms 0 and 1 are 1"),
         (([[0, 1], [0, 0]], np.zeros((3, 3))), "ties have shape"),
         (([[0, 1], [0, 0]], None, ["a"]), "1 names for 2 arms"),

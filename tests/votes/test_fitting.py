@@ -277,7 +277,7 @@ def test_ties_alone_are_for_davidson():
     assert fit.nu > 2
     assert fit.misfit.worst is None
     for model in ("free", "btl", "thurstone"):
-        with pytest.raises(InputError, match="hold ties alone: only the model davidson"):
+        with pytest.raises(InputError, match="holds ties alone: only the model davidson"):
             jd.votes.fit(votes, model)
 
 

@@ -87,7 +87,7 @@ def test_fractions_are_for_btl_and_davidson_alone(tmp_path):
         lambda: jd.votes.replay(policy, votes),
         lambda: jd.identify(policy, problem, votes=10, num_seeds=2, start=votes),
     ):
-        with pytest.raises(InputError, match=r"votes\.csv has fractions of votes, which only the"):
+        with pytest.raises(InputError, match=r"votes\.csv has fractions of votes, and only fits"):
             refused()
     assert not jd.votes.from_counts([[0, 1.5], [0.5, 0]]).whole
 

@@ -137,7 +137,7 @@ def test_half_a_last_line_is_left_out(tmp_path):
         ("[" * 100_000, "it is no JSON with numbers and brackets of a usual size"),
         ('{"data": [\n', r"line 1: it is no JSON \(expecting value, character"),
         ('{"winner": ["ada"], "loser": "bob"}\n', "line 1: winner is a list, no entry"),
-        ('{"winner": "a\\ud800", "loser": "bob"}\n', "line 1: a name is no text"),
+        ('{"winner": "a\\ud800", "loser": "bob"}\n', "line 1: the name 'a.*' is no text"),
         ('{"winner": "ada", "loser": "bob"}\n{}\n', "line 2: the name of an arm is missing"),
     ],
 )

@@ -61,7 +61,7 @@ def test_drawn_columns_against_a_loop():
         ("round", "has no column 'round'"),
         ([3], "a column is given by its name, not 3"),
         (7, "columns of last_of"),
-        ("winner", "needs columns"),
+        ("winner", "needs column 'winner' for winner"),
     ],
 )
 def test_bad_columns_get_a_sentence(last_of, message, tmp_path):

@@ -143,6 +143,18 @@ def test_a_model_without_sides_does_not_fit_strong_ones():
     assert jd.votes.fit(votes).misfit.degrees_of_freedom == 6
     always = sided(np.triu(left), np.triu(right))  # arms always stood in one order
     assert jd.votes.fit(always, side=True).misfit.degrees_of_freedom == 10 - 5
+    assert len(facts(jd.votes.fit(votes, side=True))) == 2
+
+
+def test_sides_that_cannot_be_told_from_strengths_are_said():
+    """One arm always stood left, and beat the others there."""
+    counts = np.zeros((2, 3, 3), int)
+    counts[0, 0, 1:], counts[1, 0, 1:] = 30, 10
+    said = facts(jd.votes.fit(sided(*counts), side=True))
+    assert said[2].startswith(
+        "warning: arms stood in an order that cannot tell sides from strength"
+    )
+    assert len(facts(jd.votes.fit(sided(*counts)))) == 1
 
 
 def test_sides_that_nobody_knows_get_a_sentence():

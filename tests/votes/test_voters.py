@@ -136,7 +136,7 @@ WRONG = {
     "one": (log("v,a,b,a,1", "v,b,a,a,1", ",a,b,,1"), {"outcomes": SKIP}, "has votes of one voter"),
     "no column": (TABLE, {"voter": "who"}, "has no column 'who'; it has 'judge', 'left'"),
     "two roles": (TABLE, {"voter": "item", "count": "item"}, "'item' is given for several roles"),
-    "an arm": (TABLE, {"voter": "left"}, "needs columns left, right and winner"),
+    "an arm": (TABLE, {"voter": "left"}, "needs column 'left' for left, and it is given"),
     "ignored": (TABLE, {"ignore": "judge"}, "'judge' is given for voter and to be ignored"),
     "no name": (TABLE, {"voter": 3}, "a column is given by its name, not 3"),
     "twice": (TABLE.replace("item", "judge"), {}, "several columns for voter, 'judge' and 'jud"),

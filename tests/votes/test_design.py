@@ -1,0 +1,133 @@
+"""Voters of several votes: against independent votes, copies, resampled voters, and simulation."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+import jaxduel as jd
+from jaxduel.errors import InputError
+from jaxduel.votes.design import variances
+from jaxduel.votes.facts import facts
+from jaxduel.votes.sides import Sides
+from jaxduel.votes.voters import Voters
+from tests.votes.cases import STRENGTHS, STRONG, probabilities
+
+
+def by_voters(rows):
+    """Votes of rows (voter, left, right, wins, losses, ties)."""
+    rows = np.array(rows, float)
+    voter, left, right = rows[:, :3].T.astype(np.int32)
+    num_arms = max(left.max(), right.max()) + 1
+    counts = np.zeros((3, num_arms, num_arms), int)
+    for kind, column in zip(counts, rows.T[3:], strict=True):
+        np.add.at(kind, (left, right), column.astype(int))
+    votes = jd.votes.from_counts(counts[0] + counts[1].T, counts[2] + counts[2].T)
+    voters = Voters(voter, left, right, *rows.T[3:])
+    return dataclasses.replace(votes, sides=Sides(*counts), voters=voters)
+
+
+def drawn(rng, model, num_voters, each, copies=1):
+    win, tie = probabilities(model, STRENGTHS)
+    rows = []
+    for voter in range(num_voters):
+        for _ in range(each):
+            i, j = rng.choice(5, 2, replace=False)
+            outcome = rng.multinomial(1, [win[i, j], win[j, i], tie[i, j]])
+            rows.append([voter, i, j, *copies * outcome])
+    return by_voters(rows)
+
+
+def without(votes):
+    return dataclasses.replace(votes, voters=None)
+
+
+@pytest.mark.parametrize("model", STRONG)
+def test_voters_of_one_vote_give_the_usual_posterior(model):
+    votes = drawn(np.random.default_rng(0), model, 1_500, 1)
+    fit, usual = jd.votes.fit(votes, model), jd.votes.fit(without(votes), model)
+    np.testing.assert_allclose(fit.strength_intervals, usual.strength_intervals, atol=0.03)
+    assert fit.design_effect == pytest.approx(1, abs=0.1)
+    np.testing.assert_allclose(fit.best, usual.best, atol=0.03)
+    assert usual.design_effect is None
+
+
+@pytest.mark.parametrize("side", [False, True])
+@pytest.mark.parametrize("model", STRONG)
+def test_copies_of_a_vote_by_its_voter_tell_nothing_more(model, side):
+    votes = drawn(np.random.default_rng(1), model, 1_000, 1, copies=6)
+    fit = jd.votes.fit(votes, model, side=side)
+    assert fit.design_effect == pytest.approx(6, rel=0.15)
+    once = jd.votes.fit(drawn(np.random.default_rng(1), model, 1_000, 1), model, side=side)
+    width, usual = (np.ptp(each.strength_intervals, axis=1) for each in (fit, once))
+    np.testing.assert_allclose(width, usual, rtol=0.15)
+    assert f"are {fit.design_effect:.2f} times those of independent votes" in facts(fit)[1]
+    if side:
+        assert fit.side.high - fit.side.low == pytest.approx(
+            once.side.high - once.side.low, rel=0.15
+        )
+        assert fit.side.low < fit.side.value < fit.side.high
+
+
+@pytest.mark.parametrize("model", STRONG)
+def test_variances_are_those_over_resampled_voters(model):
+    """The mode of as many voters, drawn with replacement."""
+    votes = drawn(np.random.default_rng(2), model, 200, 8)
+    fit, voters, rng, modes = jd.votes.fit(votes, model), votes.voters, np.random.default_rng(3), []
+    for _ in range(400):
+        times = np.bincount(rng.integers(200, size=200), minlength=200)[voters.voter]
+        rows = np.column_stack([*voters[:3], *(times * kind for kind in voters[3:])])
+        modes.append(jd.votes.fit(without(by_voters(rows)), model).strengths)
+    own, _ = variances(fit.posterior, fit.mode, voters)
+    ratio = np.var(modes, axis=0).sum() / own[:5].sum()
+    assert abs(ratio - 1) < 4 * np.sqrt(2 / 400 / 4) + 0.05  # of the prior, which is not resampled
+
+
+@pytest.mark.parametrize("num_voters", [2, 40])
+def test_a_lopsided_log_is_no_surer_for_its_voters(num_voters):
+    """All votes are for one arm: they say nothing of how voters differ."""
+    votes = by_voters([[voter, 0, 1, 40 // num_voters, 0, 0] for voter in range(num_voters)])
+    fit, usual = jd.votes.fit(votes), jd.votes.fit(without(votes))
+    assert fit.design_effect < 0.5
+    own, other = fit.difference(0, 1), usual.difference(0, 1)
+    assert own.low < other.low + 0.05
+    assert own.high > other.high - 0.05
+    assert own.above < other.above + 1e-9
+    if num_voters == 2:  # Cauchy's law
+        assert own.above < 0.95
+
+
+def test_a_few_voters_tell_little():
+    """Six voters, each of an own mind, of which the mean is 0: seldom is either arm sure."""
+    rng, sure = np.random.default_rng(4), []
+    for _ in range(200):
+        wins = rng.binomial(30, expit(rng.normal(size=6)))
+        votes = by_voters([[v, 0, 1, n, 30 - n, 0] for v, n in enumerate(wins)])
+        sure.append(jd.votes.fit(votes).difference(0, 1).above)
+    beyond = np.mean(np.abs(np.array(sure) - 0.5) > 0.475)
+    assert beyond < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 200)
+
+
+@pytest.mark.thorough
+def test_intervals_cover_where_voters_differ():
+    """Each of 50 voters has an own difference, of deviation 1.5, and gives 20 votes: the difference
+    that explains the mean share of wins is covered; as independent votes, in .6 of logs."""
+    rng, covered, single = np.random.default_rng(4), [], []
+    mean_share = expit(0.5 + 1.5 * np.random.default_rng(5).normal(size=1_000_000)).mean()
+    for _ in range(400):
+        wins = rng.binomial(20, expit(0.5 + 1.5 * rng.normal(size=50)))
+        votes = by_voters([[v, 0, 1, n, 20 - n, 0] for v, n in enumerate(wins)])
+        for kept, found in ((votes.voters, covered), (None, single)):
+            gap = jd.votes.fit(dataclasses.replace(votes, voters=kept)).difference(0, 1)
+            found.append(gap.low <= logit(mean_share) <= gap.high)
+    error = 4 * np.sqrt(0.95 * 0.05 / 400)
+    assert abs(np.mean(covered) - 0.95) < error
+    assert np.mean(single) < 0.75
+
+
+def test_the_free_model_takes_no_voters():
+    votes = drawn(np.random.default_rng(6), "btl", 20, 3)
+    with pytest.raises(InputError, match="takes neither sides nor voters: fit btl"):
+        jd.votes.fit(votes, "free")
+    assert "so few voters tell little of it, hence long" in facts(jd.votes.fit(votes))[1]
