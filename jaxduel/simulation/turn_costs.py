@@ -33,13 +33,13 @@ TURN_COSTS: dict[str, tuple[float, ...]] = {
     "savage": (2.9, 2.3, 2.0),
     "scb": (2.4, 2.4, 2.1),
     "select-then-verify": (3.4, 2.4, 2.1),
-    "self-sparring": (8.0, 6.0, 6.0),
+    "self-sparring": (4.5, 4.5, 4.5),
     "ws-s": (2.4, 3.1, 3.3),
 }
 """Cost of a turn of one of 64 slots on a CPU, in steps of a lane, by policy and number of arms:
-written by `python -m benchmarks.turn_costs`. Prices are constants of the code, not timed where they
-are used: policies with drawn quiet runs draw other runs if skipping begins at another time, and the
-same seeds are to play the same."""
+written by `python -m benchmarks.turn_costs`, or for its ELSEWHERE chosen by whole runs. Prices are
+constants of the code, not timed where they are used: policies with drawn quiet runs draw other runs
+if skipping begins at another time, and the same seeds are to play the same."""
 UNKNOWN_COST = 3.0
 """The price for policies that the table does not name."""
 ACCELERATOR_COST = 3.0
