@@ -233,9 +233,9 @@ def _layout(
     if not fitting:
         raise InputError(
             f"{file} needs columns left, right and winner, or winner and loser, or left, "
-            "right, left_wins and right_wins, or left, right and preference, by these names or "
-            "named (without a header: --no-header left right winner, in Python header=['left', "
-            f"'right', 'winner']){_has(header)}"
+            "right, left_wins and right_wins, or left, right and preference, by these names or by "
+            "--column winner=NAME and so on (in Python winner=NAME; without a header: --no-header "
+            f"left right winner, in Python header=['left', 'right', 'winner']){_has(header)}"
         )
     both = " and as ".join(", ".join(layout) for layout in chosen or fitting)
     if not chosen:

@@ -78,7 +78,9 @@ def _unpacked(packed: IO[bytes], name: str, file: str) -> Iterator[tuple[IO[byte
             yield content, name.removesuffix(".gz")  # pyright: ignore[reportReturnType]
     elif start in _ZIP:
         with zipfile.ZipFile(packed) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
+            files = (member for member in archive.infolist() if not member.is_dir())
+            # what a Mac adds beside the file
+            members = [member for member in files if not member.filename.startswith("__MACOSX/")]
             if len(members) != 1:
                 raise InputError(
                     f"{file} is a zip archive, or a workbook, of {len(members)} files: one file of "

@@ -234,7 +234,7 @@ def _outcomes(
     if last_of:
         of = numbers if len(others) < len(alike) else numbers[: len(keys)]
         last = last_of_each([*of, _pairs(outcomes)[order]] if PAIR in last_of else of)
-        earlier = counted(len(order) - len(last), "earlier vote")
+        earlier = counted(len(order) - len(last), "earlier row")
         remarks += (f"{earlier} of the same {' and '.join(map(named, last_of))} left out",)
         order, numbers = order[last], [column[last] for column in numbers]
         kept = np.unique(order)

@@ -176,7 +176,7 @@ def test_the_last_vote_of_a_voter_counts(capsys, tmp_path):
     code, text, errors = outcome(capsys, "fit", log, "--last-of", "voter,pair")
     assert (code, errors) == (0, "")
     assert text.splitlines()[0] == (
-        "log.csv: 2 arms, 2 votes, 0 of them ties; model btl; 1 earlier vote of the same 'voter' "
+        "log.csv: 2 arms, 2 votes, 0 of them ties; model btl; 1 earlier row of the same 'voter' "
         "and 'pair' left out"
     )
     code, _, errors = outcome(capsys, "fit", log, "--last-of", "voter,item")

@@ -39,6 +39,14 @@ def test_a_zip_archive_of_one_file(tmp_path):
     assert votes.wins.tolist() == [[0, 2], [0, 0]]
 
 
+def test_an_archive_made_on_a_mac_has_a_second_file(tmp_path):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as packed:
+        packed.writestr("votes.csv", VOTES)
+        packed.writestr("__MACOSX/._votes.csv", b"\0\5\x16\7")
+    assert jd.votes.read(written(tmp_path, file.getvalue(), "votes.zip")).wins.tolist() == WINS
+
+
 @pytest.mark.parametrize("content", [RECORDS, GAME])
 def test_other_formats_are_gzipped_too(content, tmp_path):
     votes = jd.votes.read(written(tmp_path, gzip.compress(content.encode()), "log.gz"))

@@ -28,7 +28,7 @@ def test_by_voter_and_item(tmp_path):
     assert votes.arms == ("ada", "bob", "cyd", "dan")
     assert votes.history.tolist() == [[0, 2, -1], [1, 0, 1], [0, 3, -1]]
     assert votes.notes == [
-        "2 earlier votes of the same 'voter' and 'item' left out",
+        "2 earlier rows of the same 'voter' and 'item' left out",
         "1 row left out: 1 of ''",
     ]
     assert votes.read_as.ignored == ()

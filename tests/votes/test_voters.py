@@ -116,7 +116,7 @@ def test_last_votes_of_voters(tmp_path):
         (2, 2, 0, 1, 0, 0),
     ]
     assert votes.notes[2:] == [
-        "1 earlier vote of the same 'judge' and 'item' and 'pair' left out",
+        "1 earlier row of the same 'judge' and 'item' and 'pair' left out",
         "1 row left out: 1 of ''",
     ]
     by_item = read(tmp_path, log(*ROWS), voter="judge", last_of="item", outcomes=SKIP)
