@@ -117,7 +117,8 @@ class Posterior:
         """The log-likelihood without binomial coefficients: (C,)."""
         d, log_nu, wins, losses, ties = self._pairs(x)
         if self.model == "davidson":
-            total = np.logaddexp(np.logaddexp(d / 2, -d / 2), log_nu)
+            scale, *weights = _weights(d, log_nu)
+            total = scale + np.log(sum(weights))
             each = (wins - losses) * d / 2 + ties * log_nu - (wins + losses + ties) * total
         elif self.model == "btl":
             surprise = wins * np.maximum(-d, 0) + losses * np.maximum(d, 0)
@@ -219,7 +220,9 @@ def mode_of(posterior: Posterior) -> Mode:
     """
     try:
         x, information = _newton(posterior)
-        np.linalg.cholesky(information)
+        squares = np.linalg.eigvalsh(information)
+        if squares[0] < len(x) * np.finfo(float).eps * squares[-1]:  # lost in rounding
+            raise np.linalg.LinAlgError
     except np.linalg.LinAlgError:
         raise SolverError(
             f"the fit of {posterior.model} is not determined: the votes leave a direction of its "
@@ -252,8 +255,9 @@ def davidson(
     d: np.ndarray, log_nu: float | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Probabilities of a win, a loss and a tie."""
-    total = np.logaddexp(np.logaddexp(d / 2, -d / 2), log_nu)
-    return np.exp(d / 2 - total), np.exp(-d / 2 - total), np.exp(log_nu - total)
+    _, larger, smaller, tie = _weights(d, log_nu)
+    total, up = larger + smaller + tie, d > 0
+    return np.where(up, larger, smaller) / total, np.where(up, smaller, larger) / total, tie / total
 
 
 def coherent(p: np.ndarray) -> np.ndarray:
@@ -287,6 +291,15 @@ def _newton(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
     raise SolverError(
         f"the fit of {posterior.model} did not converge in {_MOST_STEPS} steps: {_ADVICE}."
     )
+
+
+def _weights(d: np.ndarray, log_nu: float | np.ndarray) -> tuple[np.ndarray, ...]:
+    """Davidson's weights of the likelier win, the other win and a tie, and before them the
+    logarithm of what all are divided by, so that the largest is 1."""
+    half = np.abs(d) / 2
+    above = np.maximum(log_nu - half, 0)
+    larger, smaller, tie = np.exp(-above), np.exp(-2 * half - above), np.exp(log_nu - half - above)
+    return half + above, larger, smaller, tie
 
 
 def _logistic(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -27,8 +27,8 @@ _LEAST_EFFECTIVE = 1_000
 _LEAST_DEGREES = 8
 """Least degrees of freedom of t. With more arms there are as many: the radius of t varies like 1
 over their root, that of a normal law like 1 over the root of the number of arms."""
-_CHAINS, _LENGTH, _MOST_LENGTH = 16, 256, 1_024
-"""Number of chains; draws of each that are made at once, and at most."""
+_CHAINS, _LENGTH, _MORE, _MOST_LENGTH = 16, 256, 128, 1_024
+"""Number of chains; draws of each at first, then at once, and at most."""
 _MOST_R_HAT = 1.01
 _MOST_MEANS = 2**30
 """Most pairs of arms in order, over all draws, of mean preferences: of many arms a part of the
@@ -152,7 +152,7 @@ def _chained(posterior: Posterior, mode: Mode) -> Draws:
     drawn = chains(*density, mode.information, start, normals, rng)
     points = np.empty((0, _CHAINS, size))
     while True:
-        more = np.stack(list(islice(drawn, _LENGTH))).transpose(0, 2, 1)
+        more = np.stack(list(islice(drawn, _MORE if len(points) else _LENGTH))).transpose(0, 2, 1)
         more[..., :num_arms] -= more[..., :num_arms].mean(axis=-1, keepdims=True)
         points = np.concatenate([points, more])
         effective, r_hat = diagnosed(points)
