@@ -36,6 +36,8 @@ _ROUNDING = 1e-12
 """Relative error of a log-likelihood, which a step may lower by as much."""
 _SHORTEST = 1e-12
 _ADVICE = "give a smaller prior_std"
+_FAR = 30.0
+"""Deviations beyond which the tail of a normal law is too close to 0 to divide by."""
 _LEAST_PRIOR = 1e-10
 """Share of the largest information that the prior's is at least."""
 
@@ -160,7 +162,8 @@ class Posterior:
         if self.model == "btl":
             win, loss = _logistic(d)
             return wins * loss - losses * win, 0 * d
-        return wins * _mills(d) - losses * _mills(-d), 0 * d
+        up, down = _mills(d)
+        return wins * up - losses * down, 0 * d
 
     def information(self, x: np.ndarray) -> np.ndarray:
         """Minus the Hessian of the log-posterior at one point: (P, P)."""
@@ -178,7 +181,7 @@ class Posterior:
             win, loss = _logistic(d)
             by_d = (wins + losses) * win * loss
         else:
-            up, down = _mills(d), _mills(-d)
+            up, down = _mills(d)
             by_d = wins * np.maximum(up * (d + up), 0) + losses * np.maximum(down * (down - d), 0)
         from scipy.sparse import diags_array
 
@@ -309,8 +312,13 @@ def _logistic(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(up, 1, small) / total, np.where(up, small, 1) / total
 
 
-def _mills(d: np.ndarray) -> np.ndarray:
-    """The derivative of log Phi."""
-    from scipy.special import log_ndtr
+def _mills(d: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The derivative of log Phi at d and at -d."""
+    from scipy.special import log_ndtr, ndtr
 
-    return np.exp(-(d**2) / 2 - np.log(2 * np.pi) / 2 - log_ndtr(d))
+    distance, up = np.abs(d), d > 0
+    density, tail = np.exp(-(d**2) / 2) / np.sqrt(2 * np.pi), ndtr(-distance)
+    near, far = density / (1 - tail), distance > _FAR
+    beyond = density / np.where(far, 1, tail)
+    beyond[far] = np.exp(-(d[far] ** 2) / 2 - np.log(2 * np.pi) / 2 - log_ndtr(-distance[far]))
+    return np.where(up, near, beyond), np.where(up, beyond, near)

@@ -55,12 +55,21 @@ def variances(posterior: Posterior, mode: Mode, voters: Voters) -> tuple[np.ndar
     return total, inverse.diagonal()
 
 
-def widened(draws: Draws, posterior: Posterior, mode: Mode, voters: Voters) -> Draws:
-    """Exact posterior draws, as wide as voters make them; arguments of `variances`."""
-    by_voters, independent = variances(posterior, mode, voters)
-    degrees = voters.num_voters - 1
+def widened(
+    draws: Draws, posterior: Posterior, mode: Mode, ratios: np.ndarray, num_voters: int
+) -> Draws:
+    """Exact posterior draws, as wide as voters make them.
+
+    Args:
+      draws: the draws.
+      posterior: the posterior.
+      mode: its mode.
+      ratios: (P,) the parameters' design effects.
+      num_voters: number of voters.
+    """
+    degrees = num_voters - 1
     radius = np.random.default_rng(0).chisquare(degrees, len(draws.weights)) / degrees
-    lengths = np.sqrt(np.maximum(by_voters / independent, 1) / radius[:, None])
+    lengths = np.sqrt(np.maximum(ratios, 1) / radius[:, None])
     num_arms, point = mode.num_arms, mode.parameters
     strengths = point[:num_arms] + lengths[:, :num_arms] * (draws.strengths - point[:num_arms])
     log_nu, side = draws.log_nu, draws.side

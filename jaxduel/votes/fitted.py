@@ -35,10 +35,6 @@ if TYPE_CHECKING:
     from jax import Array
     from matplotlib.figure import Figure
 
-_DRAWS = 20_000
-"""Draws for `Fit.best` without weights: standard errors of at most 0.0036."""
-_MOST_NUMBERS = 2**24
-"""Most random numbers that are held at once."""
 _NO_STRENGTHS = "the free model has no strengths to compare: fit btl, for example."
 _LEVEL = 1e-10
 """Difference of strengths at the mode below which arms are level."""
@@ -80,18 +76,26 @@ class Fit:
         if self.posterior is None or self.mode is None:
             return None
         draws = draws_of(self.posterior, self.mode)
-        if self.votes.voters is None:
+        if self.votes.voters is None or self._variances is None:
             return draws
-        return widened(draws, self.posterior, self.mode, self.votes.voters)
+        by_voters, independent = self._variances
+        ratios, voters = by_voters / independent, self.votes.voters.num_voters
+        return widened(draws, self.posterior, self.mode, ratios, voters)
+
+    @cached_property
+    def _variances(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """`jaxduel.votes.design.variances`; None where there are none."""
+        if self.votes.voters is None or self.posterior is None:
+            return None
+        return variances(*self._certain(), self.votes.voters)
 
     @cached_property
     def design_effect(self) -> float | None:
         """Variance of the strengths, on average, over that of as many independent votes; None where
         voters are not known, and for the free model. Intervals are as if it were at least 1."""
-        if self.votes.voters is None or self.posterior is None:
+        if self._variances is None:
             return None
-        own = variances(*self._certain(), self.votes.voters)
-        by_voters, independent = (each[: self.votes.num_arms].sum() for each in own)
+        by_voters, independent = (each[: self.votes.num_arms].sum() for each in self._variances)
         return float(by_voters / independent)
 
     @cached_property
@@ -139,8 +143,8 @@ class Fit:
             mean = free.mean(self.votes.wins)
         else:
             level = np.abs(self.strengths[:, None] - self.strengths) < _LEVEL
-            mean = np.where(level, 0.5, self.draws.mean_preferences(self.model))
-            ties = self.draws.mean_ties() if self.model == "davidson" else None
+            mean, ties = self.draws.mean_preferences(self.model)
+            mean = np.where(level, 0.5, mean)
         name = f"{self.votes.name} ({self.model})"
         return from_matrix(mean, name=name, ties=ties, arms=self.votes.arms)
 
@@ -193,22 +197,13 @@ class Fit:
         exceed 1. In other models it is the strongest. Estimated from draws, the same in every
         process: standard errors are at most 1 / (2 sqrt(`effective_draws`)).
         """
-        if self.draws is not None:
-            return self.draws.best()
-        rng = np.random.default_rng(0)
-        part = max(_MOST_NUMBERS // self.votes.num_arms, 1)
-        wins = np.zeros(self.votes.num_arms)
-        for start in range(0, _DRAWS, part):
-            size = min(part, _DRAWS - start)
-            scores = free.copeland_scores(rng, self.votes.wins, size)
-            wins += (scores == scores.max(axis=1, keepdims=True)).sum(axis=0)
-        return wins / _DRAWS
+        return free.best(self.votes.wins) if self.draws is None else self.draws.best()
 
     @property
     def effective_draws(self) -> float:
         """Number of independent, unweighted draws that tell as much as those of `best`: 20,000 of
         pairs, otherwise fewer, at least 1,000."""
-        return _DRAWS if self.draws is None else self.draws.effective
+        return free.DRAWS if self.draws is None else self.draws.effective
 
     @property
     def prior_std(self) -> float | None:
@@ -220,7 +215,7 @@ class Fit:
         """Strengths at the mode, their mean 0: (K,) float64; None for the free model."""
         return None if self.mode is None else self.mode.strengths
 
-    @property
+    @cached_property
     def strength_intervals(self) -> np.ndarray | None:
         """95 % intervals of the strengths, relative to the mean of all: (K, 2); None for the free
         model.

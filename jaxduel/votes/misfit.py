@@ -103,9 +103,8 @@ class Misfit:
 
     @property
     def fits(self) -> bool | None:
-        """Whether the p-value is at least 0.01; None where the model is not tested."""
-        tested = self.degrees_of_freedom > 0
-        return self.p_value >= _THRESHOLD if tested else None
+        """True if the p-value is at least 0.01; None where the model is not tested."""
+        return self.p_value >= _THRESHOLD if self.degrees_of_freedom else None
 
     @cached_property
     def cycles(self) -> list[Cycle]:

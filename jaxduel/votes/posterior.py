@@ -8,7 +8,7 @@ few of these would count: Hamiltonian Monte Carlo (`jaxduel.numerics.hamiltonian
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -66,27 +66,24 @@ class Draws(NamedTuple):
         above = np.stack([self.weights @ (own[:, None] > drawn) for own in drawn.T])
         return coherent(np.clip(above, 0, 1))
 
-    def mean_preferences(self, model: str) -> np.ndarray:
-        """Mean of the preferences: (K, K) float64."""
-        return coherent(self._mean(lambda d, log_nu: preferences(model, d, log_nu)))
-
-    def mean_ties(self) -> np.ndarray:
-        """Mean of davidson's probabilities of a tie: (K, K) float64, 0 on the diagonal."""
-        above = self._mean(lambda d, log_nu: davidson(d, log_nu)[2])
-        return above + above.T
-
-    def _mean(self, of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-        """Mean of a function of differences (n, pairs) and log nu (n, 1), above the diagonal."""
-        num_arms = self.strengths.shape[1]
+    def mean_preferences(self, model: str) -> tuple[np.ndarray, np.ndarray | None]:
+        """Means of the preferences and, for davidson, of the probabilities of a tie, which are 0 on
+        the diagonal: (K, K) float64 each."""
+        num_arms, with_ties = self.strengths.shape[1], model == "davidson"
         every = -(-self.strengths.size * num_arms // _MOST_MEANS)
         strengths, log_nu, weights = (
             kind[::every] for kind in (self.strengths, self.log_nu[:, None], self.weights)
         )
-        mean = np.zeros((num_arms, num_arms))
+        mean, ties = np.zeros((2, num_arms, num_arms))
         for arm in range(num_arms - 1):
-            d = strengths[:, [arm]] - strengths[:, arm + 1 :]
-            mean[arm, arm + 1 :] = weights @ of(d, log_nu)
-        return mean / weights.sum()
+            d, after = strengths[:, [arm]] - strengths[:, arm + 1 :], np.s_[arm, arm + 1 :]
+            if with_ties:
+                win, _, tie = davidson(d, log_nu)
+                mean[after], ties[after] = weights @ (win + tie / 2), weights @ tie
+            else:
+                mean[after] = weights @ preferences(model, d, np.nan)
+        mean, ties = mean / weights.sum(), ties / weights.sum()
+        return coherent(mean), ties + ties.T if with_ties else None
 
     def resampled(self, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Strengths (n, K) and log nu (n,) without weights, by systematic resampling, shuffled."""

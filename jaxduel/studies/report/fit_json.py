@@ -7,11 +7,10 @@ import inspect
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jaxduel.simulation.identity import versions
-from jaxduel.votes.facts import facts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,6 +194,7 @@ class FitRecord:
 
 def fit_json(
     fit: Fit,
+    said: Sequence[str],
     arms: pd.DataFrame,
     pairs: pd.DataFrame,
     anchor: str | None,
@@ -206,6 +206,7 @@ def fit_json(
 
     Args:
       fit: the fit.
+      said: lines of `jaxduel.votes.facts.facts`.
       arms: rows of `Fit.table`, the best first, with the columns of `Fit.elo` and `Fit.ranks`.
       pairs: rows of `Fit.between`.
       anchor: the anchor's name, or None.
@@ -221,7 +222,7 @@ def fit_json(
         name=fit.votes.name,
         num_votes=fit.votes.num_votes,
         num_ties=fit.votes.num_ties,
-        facts=tuple(facts(fit)),
+        facts=tuple(said),
         model=fit.model,
         prior_std=fit.prior_std,
         nu=fit.nu,

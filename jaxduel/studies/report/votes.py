@@ -53,7 +53,7 @@ _VERDICTS = {
     True: "Nothing in the votes speaks against {model}.",
     False: "The votes contradict {model}: strengths alone do not explain who beats whom. With very "
     "many votes that is so of any model; the worst pair tells whether it matters.",
-    None: "The votes do not suffice to test {model}.",
+    None: "There is no test of {model}.",
 }
 _PLAN = "How many more votes it takes: jaxduel plan --out with this folder, then jaxduel fit again."
 
@@ -102,7 +102,8 @@ def write_fit(
         raise InputError("the free model has no strengths: a page of it takes no anchor or pairs.")
     arm = None if anchor is None else fit.votes.arms[arm_number(fit.votes, anchor)]
     found = _numbers(fit, arm, rating, between, top)
-    sections = [_ratings(found, folder), _arms(found)]
+    said = facts(fit)
+    sections = [_ratings(found, said, folder), _arms(found)]
     if fit.strengths is not None:
         folder.write("pairs.csv", encoded(found.pairs, "csv"))
         sections.append(_pairs(found))
@@ -111,7 +112,7 @@ def write_fit(
         sections.append(plan)
     sections.append(_about(found, () if plan else (_PLAN,)))
     folder.write("fit.csv", encoded(found.arms, "csv"))
-    text = fit_json(fit, found.arms, found.pairs, arm, rating, top, command)
+    text = fit_json(fit, said, found.arms, found.pairs, arm, rating, top, command)
     folder.write("fit.json", text)
     title = told_apart([fit.votes.name], 60)[0]
     commands = {"Made again by": command} if command else {}
@@ -162,7 +163,7 @@ def _lead(found: _Numbers) -> str:
     return f"{said}."
 
 
-def _ratings(found: _Numbers, folder: OutputFolder) -> Section:
+def _ratings(found: _Numbers, said: Sequence[str], folder: OutputFolder) -> Section:
     """Facts about the fit, and pictures of the ratings, or of Borda scores."""
     fit, arms = found.fit, found.arms
     columns = ["arm", "copeland", "borda"]
@@ -199,7 +200,7 @@ def _ratings(found: _Numbers, folder: OutputFolder) -> Section:
         )
         figures.append(figure)
         place = last + 1
-    return Section("ratings", title, notes=(*facts(fit), *notes), figures=tuple(figures))
+    return Section("ratings", title, notes=(*said, *notes), figures=tuple(figures))
 
 
 def _arms(found: _Numbers) -> Section:
@@ -292,7 +293,7 @@ def _preferences(found: _Numbers, folder: OutputFolder) -> Section:
 
 
 def _misfit(found: _Numbers) -> Section:
-    """What does not fit, in words."""
+    """The section on misfit, in words."""
     misfit = found.fit.misfit
     lines = misfit.lines([found.names[arm] for arm in found.fit.votes.arms])
     return Section(

@@ -13,8 +13,8 @@ from jaxduel.studies.engine.groups import BATCHES
 from jaxduel.studies.engine.manifest import CellRecord
 
 Part = Literal["policy", "setting", "measure", "parameter"]
-"""What an axis describes: the policy with its parameters, the setting in which policies are
-compared, or what is measured; or it is one parameter of policies."""
+"""The part of a study that an axis describes: the policy with its parameters, the setting in which
+policies are compared, the measure, or one parameter of policies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,8 +125,8 @@ AXES = (
     Axis(name="rule", part="measure", words=str, option="rule", noun="rule"),
     Axis(name=BATCHES, part="parameter", label="batches $B$", aliases=("B", "batches")),
 )
-"""The axes, of which those that are dimensions are in the order of the data set's. A property of
-instances, such as K, needs a line here, a field of `StudyCell`, and one of `CellRecord`."""
+"""The axes; dimensions of the data set are in its order. A property of instances, such as K, needs
+a line here, a field of `StudyCell`, and one of `CellRecord`."""
 FAMILY = Axis(name="family", part="setting", along="problem", words=_problem)
 """A problem without what is on other axes: the name "btl" without its number of arms."""
 CELL = tuple(a.name for a in AXES if a.is_dimension and a.part in ("policy", "setting"))

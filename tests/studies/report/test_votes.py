@@ -156,7 +156,7 @@ def test_a_model_that_the_votes_contradict_is_said_to_be_one(tmp_path):
 def test_fractions_of_votes_are_shown_and_not_tested(tmp_path):
     page = page_of(jd.votes.fit(jd.votes.from_counts([[0, 2.25], [1, 0]])), tmp_path)
     assert rows(page, "Arms, the best first")[1][7:9] == ["3.25", "2.25"]
-    assert "The votes do not suffice to test btl." in said(page, "li")
+    assert "There is no test of btl." in said(page, "li")
 
 
 @pytest.mark.usefixtures("no_pictures")

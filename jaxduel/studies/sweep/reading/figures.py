@@ -214,7 +214,7 @@ def _with_runs(dataset: xarray.Dataset, points: Frame) -> Frame:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """How a measure is drawn.
+    """The drawing of a measure.
 
     Attributes:
       points: the numbers of curves over an axis.
