@@ -75,14 +75,14 @@ def identified(label, problem=arena, most=VOTES, num_seeds=NUM_SEEDS, **settings
 
 def share_at(found, rule, number):
     """The share of runs that are right after so many votes, and its 95 % interval."""
-    (at,) = np.flatnonzero(found.votes == number)
+    (at,) = np.flatnonzero(found.checkpoints == number)
     return [values[at] for values in found.probability(rule)]
 
 
 def panel(founds, rule, title):
     """Lines of some runs, by one rule."""
     lines = [
-        votes_line(found.policy, label, found.votes, found.probability(rule))
+        votes_line(found.policy, label, found.checkpoints, found.probability(rule))
         for label, found in founds.items()
     ]
     return votes_panel(lines, title, TARGETS)
@@ -113,7 +113,7 @@ def needed(found, rule, target, rng):
     runs = len(correct)
     weights = rng.multinomial(runs, np.full(runs, 1 / runs), size=RESAMPLES) / runs
     curves = np.concatenate([correct.mean(axis=0)[None], weights @ correct])
-    return np.array([crossings(found.votes, c, c, c, target)[0] for c in curves])
+    return np.array([crossings(found.checkpoints, c, c, c, target)[0] for c in curves])
 
 
 def ratio(found, other, target, rule="btl", other_rule=None):
@@ -156,7 +156,7 @@ display(Image(png(draw([panel(found, rule, f"by {rule}") for rule in RULES]), dp
 
 # %%
 for label, runs in found.items():
-    last = int(runs.votes[-1])
+    last = int(runs.checkpoints[-1])
     print(
         f"{label:16} after {last:,}:",
         *(f"{rule} {text(share_at(runs, rule, last), '.3f')} " for rule in RULES),
@@ -222,7 +222,7 @@ for rule in RULES:
                 text(ratio(runs, found[other], target, rule)) for other in ("uniform", "arena")
             )
             print(
-                f"  {label:16} {text(runs.votes_needed(rule, target), ',.0f'):>26}; "
+                f"  {label:16} {text(runs.needed(rule, target), ',.0f'):>26}; "
                 f"against uniform {uniform:>18}, against arena {arenas:>18}"
             )
 
@@ -255,7 +255,7 @@ def effects(number, policies, resamples=0):
 
 rule_larger = {}
 for number in (*PILOT_VOTES, VOTES):
-    policies = [label for label, runs in found.items() if number in runs.votes]
+    policies = [label for label, runs in found.items() if number in runs.checkpoints]
     policy, rule, both = effects(number, policies)[:, 0]
     resampled = effects(number, policies, RESAMPLES)
     rule_larger[number] = np.mean(resampled[1] > resampled[0])
@@ -340,7 +340,7 @@ ways = {
 def compare(what, runs, label, others):
     """Prints the votes needed by btl, and their ratio to those of the same policy before."""
     for target in TARGETS[:2]:
-        needed = text(runs.votes_needed("btl", target), ",.0f")
+        needed = text(runs.needed("btl", target), ",.0f")
         times = text(ratio(runs, found[label], target))
         print(f"{label:16} {what}, {target:.0%} by btl: {needed} votes, {times} times {others}")
 
@@ -387,7 +387,7 @@ for rule in RULES:
         print(f"by {rule}, {target:.0%}")
         for (top, label), runs in sizes.items():
             print(
-                f"  K = {top:2} {label:16} {text(runs.votes_needed(rule, target), ',.0f'):>26}; "
+                f"  K = {top:2} {label:16} {text(runs.needed(rule, target), ',.0f'):>26}; "
                 f"against uniform {text(ratio(runs, sizes[top, 'uniform'], target, rule)):>18}"
             )
 panels = [
@@ -476,7 +476,7 @@ if NUM_SEEDS >= 1_000:
     assert ratio(found[steady], found[steady], 0.8, "borda", "btl")[1] > 4
     assert rule_larger[1_000] < 0.025
     assert min(rule_larger[number] for number in (5_000, 10_000, 40_000)) > 0.975
-    assert np.isinf(found["uniform"].votes_needed("copeland", 0.8)[0])
+    assert np.isinf(found["uniform"].needed("copeland", 0.8)[0])
     for label in STEADY:
         assert 1 < ratio(ways[label, "drop"], found[label], 0.8)[1] < 1.57
         assert ratio(ways[label, "coin"], found[label], 0.8)[1] > 1.57

@@ -206,9 +206,14 @@ def regret_panel(
 
 
 def votes_panel(
-    lines: Sequence[Line], title: str = "", targets: Sequence[float] = (), about: str = ""
+    lines: Sequence[Line],
+    title: str = "",
+    targets: Sequence[float] = (),
+    about: str = "",
+    across: str = "votes",
 ) -> LinePanel:
-    """The probability that the best arm is named against votes, with levels at some targets.
+    """The probability that the best arm is named against votes, or pulls, with levels at some
+    targets.
 
     Example:
       >>> import numpy as np
@@ -219,7 +224,7 @@ def votes_panel(
     """
     references = [Reference("", target) for target in targets]
     return LinePanel(
-        lines=lines, kind="votes", references=references, title=title, across="votes",
+        lines=lines, kind="votes", references=references, title=title, across=across,
         up="P(best arm named)", about=about,
     )  # fmt: skip
 
@@ -243,11 +248,16 @@ def votes_line(
     )
 
 
-def votes_panels(lines: Mapping[str, Sequence[Line]], num_seeds: Iterable[int]) -> list[LinePanel]:
+def votes_panels(
+    lines: Mapping[str, Sequence[Line]], num_seeds: Iterable[int], across: str = "votes"
+) -> list[LinePanel]:
     """A panel for each problem, by its name; `num_seeds` has the seed counts of all results."""
     drawn = spread_words((line for some in lines.values() for line in some), of="")
     about = seeds_words(num_seeds, drawn)
-    return [votes_panel(some, problem_words(name), about=about) for name, some in lines.items()]
+    return [
+        votes_panel(some, problem_words(name), about=about, across=across)
+        for name, some in lines.items()
+    ]
 
 
 def regret_label(definition: str, final: bool = False) -> str:

@@ -239,6 +239,12 @@ def as_policy(policy: Any, problem: Any, horizon: Any) -> Any:
     return make(policy, problem=problem, horizon=horizon) if isinstance(policy, str) else policy
 
 
+def pulls_arms(policy_class: type) -> bool:
+    """True if policies of a class pull arms with rewards, by the annotation of `act`."""
+    kind = policy_class.act.__annotations__.get("return")  # type: ignore[attr-defined]
+    return getattr(kind, "__name__", kind) in ("Pull", "PullBatch")
+
+
 def _mask(active_arms: Any, num_arms: int, name: str) -> np.ndarray:
     """The arms that exist, (K,) bool."""
     try:

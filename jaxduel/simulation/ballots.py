@@ -1,7 +1,7 @@
 """Ballots: votes counted while a seed runs, between checkpoints in votes, and a rule that stops.
 
 A vote is a comparison of two different arms. An arm that meets itself casts none, so that seeds
-reach a number of votes at different times.
+reach a number of votes at different times. Of arms with rewards, every pull counts as a vote.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxduel.policies.base import UNDECIDED, Batch, Duel
+from jaxduel.policies.base import UNDECIDED, Batch, Duel, Pull, PullBatch
 from jaxduel.policies.counts import duel_result
 from jaxduel.simulation.cells import Cell
+from jaxduel.simulation.instances import BernoulliArms, GaussianArms
 from jaxduel.simulation.lanes import Setup
+from jaxduel.simulation.likelihood_ratio import Pulled, clearly_best, no_pulls, with_pulls
 from jaxduel.simulation.tallies import reordered
 
 
@@ -24,8 +26,9 @@ class Ballots(NamedTuple):
 
     votes: jax.Array  # () int32: votes cast, ties included, up to the last checkpoint
     passed: jax.Array  # () int32: checkpoints that are reached
-    wins: jax.Array  # (M, K, K) int32: wins of i over j, after checkpoint m - 1 and up to m
-    tally: Any  # (K, K) int32: wins so far, those at the start included; None unless a rule stops
+    wins: Any  # (M, K, K) int32: wins of i over j, after checkpoint m - 1 and up to m; of arms with
+    # rewards `Pulled`, (M, K) each
+    tally: Any  # as `wins` so far, without M, those at the start included; None unless a rule stops
     stopped: Any  # () int32: votes when a rule or the policy stopped, -1 before; None if none stops
     named: Any  # () int32: the arm that the rule named, or the policy's answer; None if none stops
 
@@ -42,65 +45,103 @@ def no_ballots(cell: Cell, arms: jax.Array) -> Ballots | None:
     if cell.poll is None:
         return None
     num, points = arms.shape[0], cell.poll.checkpoints.shape[0]
+    pulls = isinstance(cell.instance, GaussianArms | BernoulliArms)
+    tally: Any = no_pulls(cell) if pulls else jnp.zeros((num, num), jnp.int32)
     none = Ballots(
         votes=jnp.int32(0),
         passed=jnp.int32(0),
-        wins=jnp.zeros((points, num, num), jnp.int32),
+        wins=jax.tree.map(lambda x: jnp.zeros((points, *x.shape), x.dtype), tally),
         tally=None,
         stopped=jnp.int32(-1) if cell.poll.stops else None,
         named=jnp.int32(UNDECIDED) if cell.poll.stops else None,
     )
     if cell.poll.needed is None:
         return none
-    tally = jnp.zeros((num, num), jnp.int32)
     if cell.poll.before is not None:
         tally = jnp.asarray(cell.poll.before)[arms[:, None], arms]
-    return _judged(cell, none._replace(tally=tally))
+    return _judged(cell, arms, none._replace(tally=tally))
 
 
 def cast(
-    cell: Cell, ballots: Ballots, duel: Duel, outcome: jax.Array, counts: jax.Array | bool = True
+    cell: Cell,
+    arms: jax.Array,
+    ballots: Ballots,
+    plan: Duel | Pull,
+    outcome: jax.Array,
+    counts: jax.Array | bool = True,
 ) -> Ballots:
-    """The ballots after a comparison, if it counts, as none does once they are full."""
-    learnt, times = duel_result(duel, outcome), jnp.asarray(cell.poll.checkpoints)
+    """The ballots after a comparison or a pull, if it counts, as none does once they are full; arms
+    as in the seed's `Setup`."""
+    if isinstance(plan, Pull):
+        return _cast_pull(cell, arms, ballots, plan, outcome, counts)
+    learnt = duel_result(plan, outcome)
     winner, loser = learnt.winner, learnt.loser
     amount = jnp.where(counts, learnt.amount, 0)
-    is_vote = counts & (duel.left != duel.right)
-    passed, votes = ballots.passed, ballots.votes + is_vote
-    reached = is_vote & (votes == times[jnp.minimum(passed, times.shape[0] - 1)])
-    ballots = ballots._replace(
-        votes=votes,
-        passed=passed + reached,
-        wins=ballots.wins.at[passed, winner, loser].add(amount, mode="drop"),
-    )
+    wins = ballots.wins.at[ballots.passed, winner, loser].add(amount, mode="drop")
+    ballots = _one_more(cell, ballots, counts & (plan.left != plan.right))._replace(wins=wins)
     if ballots.tally is None:
         return ballots
     tally = ballots.tally.at[winner, loser].add(amount, mode="promise_in_bounds")
-    stops = (ballots.stopped < 0) & (amount > 0) & _surely_best(cell, tally, winner)
-    return ballots._replace(
-        tally=tally,
-        stopped=jnp.where(stops, votes, ballots.stopped),
-        named=jnp.where(stops, winner, ballots.named),
-    )
+    ballots = ballots._replace(tally=tally)
+    return _stopped(ballots, (amount > 0) & _surely_best(cell, tally, winner), winner)
 
 
-def cast_batch(cell: Cell, ballots: Ballots, batch: Batch, outcome: jax.Array) -> Ballots:
+def _cast_pull(
+    cell: Cell,
+    arms: jax.Array,
+    ballots: Ballots,
+    pull: Pull,
+    reward: jax.Array,
+    counts: jax.Array | bool,
+) -> Ballots:
+    """`cast` of a pull."""
+
+    def added(pulled: Pulled) -> Pulled:
+        new = with_pulls(cell, arms, pulled, pull, reward)
+        return jax.tree.map(lambda x, y: jnp.where(counts, y, x), pulled, new)
+
+    place = jnp.minimum(ballots.passed, cell.poll.checkpoints.shape[0] - 1)
+    row = added(jax.tree.map(lambda x: x[place], ballots.wins))
+    wins = jax.tree.map(lambda x, y: x.at[place].set(y), ballots.wins, row)
+    ballots = _one_more(cell, ballots, jnp.asarray(counts))._replace(wins=wins)
+    if ballots.tally is None:
+        return ballots
+    return _judged(cell, arms, ballots._replace(tally=added(ballots.tally)), counts)
+
+
+def _one_more(cell: Cell, ballots: Ballots, is_vote: jax.Array) -> Ballots:
+    """The ballots with one more vote, if it is one, its outcome left out."""
+    times, passed = jnp.asarray(cell.poll.checkpoints), ballots.passed
+    votes = ballots.votes + is_vote
+    reached = is_vote & (votes == times[jnp.minimum(passed, times.shape[0] - 1)])
+    return ballots._replace(votes=votes, passed=passed + reached)
+
+
+def cast_batch(
+    cell: Cell, arms: jax.Array, ballots: Ballots, batch: Batch | PullBatch, outcome: jax.Array
+) -> Ballots:
     """The ballots after a round. Its outcomes are known at its end: they count from the first
     checkpoint on that does not lie before it, and those of a round that ends after the last
-    checkpoint never."""
-    times = jnp.asarray(cell.poll.checkpoints)
-    selves = jnp.trace(batch.counts)
-    votes = ballots.votes + jnp.sum(batch.counts, dtype=jnp.int32) - selves
+    checkpoint never; arms as in the seed's `Setup`."""
+    times, cast = jnp.asarray(cell.poll.checkpoints), jnp.sum(batch.counts, dtype=jnp.int32)
+    seen: Any = outcome
+    if isinstance(batch, Batch):
+        cast -= jnp.trace(batch.counts)
+    else:
+        seen = with_pulls(cell, arms, no_pulls(cell), batch, outcome)
+    votes = ballots.votes + cast
     votes = jnp.where(votes > times[-1], times[-1] + 1, votes)  # no overflow at 2^31 - 1
-    outcome = jnp.where(votes <= times[-1], outcome, 0)
+    seen = jax.tree.map(lambda x: jnp.where(votes <= times[-1], x, 0), seen)
+    at = jnp.searchsorted(times, votes)
     ballots = ballots._replace(
         votes=votes,
         passed=jnp.searchsorted(times, votes, side="right").astype(jnp.int32),
-        wins=ballots.wins.at[jnp.searchsorted(times, votes)].add(outcome, mode="drop"),
+        wins=jax.tree.map(lambda x, y: x.at[at].add(y, mode="drop"), ballots.wins, seen),
     )
     if ballots.tally is None:
         return ballots
-    return _judged(cell, ballots._replace(tally=ballots.tally + outcome))
+    tally = jax.tree.map(jnp.add, ballots.tally, seen)
+    return _judged(cell, arms, ballots._replace(tally=tally))
 
 
 def hear(
@@ -139,7 +180,8 @@ def recorded(setups: Setup, ballots: Ballots | None) -> Any:
     are the clock."""
     if ballots is None:
         return None
-    wins, named = reordered(setups.arms, ballots.wins, of_pairs=True), ballots.named
+    of_pairs, named = not isinstance(ballots.wins, Pulled), ballots.named
+    wins = jax.tree.map(lambda x: reordered(setups.arms, x, of_pairs), ballots.wins)
     if named is not None:
         named = np.asarray(named)
         arms = np.take_along_axis(np.asarray(setups.arms), np.maximum(named, 0)[..., None], -1)
@@ -147,14 +189,24 @@ def recorded(setups: Setup, ballots: Ballots | None) -> Any:
     return ballots._replace(wins=wins, tally=None, named=named)
 
 
-def _judged(cell: Cell, ballots: Ballots) -> Ballots:
-    """The ballots after the rule has looked at all arms."""
-    arms = jnp.arange(ballots.wins.shape[-1], dtype=jnp.int32)
-    best = jax.vmap(lambda arm: _surely_best(cell, ballots.tally, arm))(arms)
-    stops = (ballots.stopped < 0) & jnp.any(best)
+def _judged(
+    cell: Cell, arms: jax.Array, ballots: Ballots, counts: jax.Array | bool = True
+) -> Ballots:
+    """The ballots after the rule has looked at all arms, if the last vote counts."""
+    if isinstance(ballots.tally, Pulled):
+        is_clear, best = clearly_best(cell, arms, ballots.tally)
+        return _stopped(ballots, counts & is_clear, best)
+    numbers = jnp.arange(ballots.wins.shape[-1], dtype=jnp.int32)
+    are_best = jax.vmap(lambda arm: _surely_best(cell, ballots.tally, arm))(numbers)
+    return _stopped(ballots, jnp.any(are_best), jnp.argmax(are_best).astype(jnp.int32))
+
+
+def _stopped(ballots: Ballots, stops: jax.Array, arm: jax.Array) -> Ballots:
+    """The ballots after the rule has named an arm, if it does and had not before."""
+    stops &= ballots.stopped < 0
     return ballots._replace(
         stopped=jnp.where(stops, ballots.votes, ballots.stopped),
-        named=jnp.where(stops, jnp.argmax(best).astype(jnp.int32), ballots.named),
+        named=jnp.where(stops, arm, ballots.named),
     )
 
 

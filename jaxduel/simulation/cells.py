@@ -11,7 +11,8 @@ from jaxduel.simulation.instances import Instance
 
 
 class Poll(NamedTuple):
-    """Votes as a cell's clock: a run ends with the last checkpoint in votes, or at its horizon."""
+    """Votes as a cell's clock, of arms with rewards pulls: a run ends with the last checkpoint in
+    votes, or at its horizon."""
 
     checkpoints: Any  # (M,) int32: increasing numbers of votes
     start: Any = None
@@ -20,7 +21,8 @@ class Poll(NamedTuple):
     """(K, K) int32: wins before the run that the rule counts; None: none."""
     needed: Any = None
     """(N + 1,) int32: the wins over an opponent among n votes between the two that make a rule name
-    an arm, if it has them over every opponent; None: no rule."""
+    an arm, if it has them over every opponent; of arms with rewards () float32, the level of
+    `jaxduel.simulation.likelihood_ratio`; None: no rule."""
     asks: Any = None
     """() bool, True: a run ends once the policy has an answer (`jaxduel.policies.SupportsAnswer`).
     None: it is not asked."""

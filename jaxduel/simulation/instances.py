@@ -251,6 +251,16 @@ def sums_of(problem: Problem, gathered: Any) -> np.ndarray:
     return ones - (ones + zeros) * problem.means.astype(np.float32).astype(np.float64)
 
 
+def totals_of(problem: ArmsProblem, gathered: Any, pulls: np.ndarray) -> np.ndarray:
+    """The sums of rewards that an instance has gathered, (..., K) float64; `pulls`, (..., K or
+    more), are those that gave them, and the rest as in `sums_of`."""
+    num = problem.num_arms
+    if isinstance(gathered, Rewards):
+        return np.asarray(gathered.ones[..., :num], np.float64)
+    means = problem.means.astype(np.float32).astype(np.float64)
+    return gathered[..., :num] + pulls[..., :num] * means
+
+
 def plays_of(plan: Plan, num_arms: int) -> jax.Array:
     """Plays of each arm in a plan: (K,) uint32. An arm that meets itself plays twice."""
     if isinstance(plan, PullBatch):

@@ -112,6 +112,6 @@ def _compare(
         .add(-is_tie.astype(jnp.int32))
         .at[j, i]
         .add(-is_tie.astype(jnp.int32)),
-        ballots=cast(cell, lane.ballots, plan, outcome),
+        ballots=cast(cell, setup.arms, lane.ballots, plan, outcome),
         over=lane.over | (asks & (left == 0)),
     )

@@ -238,8 +238,8 @@ def _play(cell: Cell, seed: Seed, lane: RoundLane) -> tuple[RoundLane, Played, j
     reached = jnp.sum((times <= done) & counting, dtype=jnp.int32)
     played = Played(plan, totals, ends - totals, above, lane.done, lane.tallies, reached)
     ballots = lane.ballots
-    if ballots is not None and isinstance(plan, Batch):
-        ballots = cast_batch(cell, ballots, plan, outcome)
+    if ballots is not None:
+        ballots = cast_batch(cell, setup.arms, ballots, plan, outcome)
     state = policy.update(lane.state, plan, outcome, key)
     lane = lane._replace(
         state=state,

@@ -105,7 +105,8 @@ def job_of(
 def _skips(checked: CheckedCell, settings: Settings) -> bool:
     """True if quiet runs are skipped: not those of pulls whose rewards are recorded."""
     skips = bool(settings.skip_quiet) and isinstance(checked.policy, SupportsSkip)
-    return skips and not (checked.kind is Pull and settings.record_outcomes)
+    records = settings.record_outcomes or settings.poll is not None
+    return skips and not (checked.kind is Pull and records)
 
 
 def _with_lanes(job: Job, lanes: int, platform: str) -> Job:

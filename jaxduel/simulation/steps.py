@@ -159,7 +159,7 @@ def play(
     pending, ballots = lane.pending, lane.ballots
     if ballots is not None:
         counts = counts & ~is_full(cell, ballots)
-        ballots = cast(cell, ballots, plan, outcome, counts)
+        ballots = cast(cell, arms, ballots, plan, outcome, counts)
     if pending is not None:
         won, lost = (outcome > 0).astype(jnp.int32), (outcome < 0).astype(jnp.int32)
         pending = Feedback(

@@ -1,25 +1,31 @@
-"""Orders of the arms from the votes of blocks of seeds, as the simulation finishes them."""
+"""Orders of the arms from the votes, or the rewards, of blocks of seeds, as the simulation finishes
+them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
 
+from jaxduel.problems import ArmsProblem, Problem
 from jaxduel.simulation.ballots import Ballots
 from jaxduel.simulation.cells import Poll
 from jaxduel.simulation.checking import CheckedCell, Settings
+from jaxduel.simulation.instances import totals_of
 from jaxduel.simulation.jobs import Recorded
 from jaxduel.simulation.provenance import provenance, request_of
 from jaxduel.votes.found import Found, Stops, Truth
 from jaxduel.votes.recommending import kendall_tau, order
+from jaxduel.votes.rewards import order_of_rewards
 
 
 class Orders:
     """Orders of the arms by each rule, for many seeds.
 
     Args:
+      problem: the instance, if it has arms with rewards; else anything.
       poll: the checkpoints, the wins before the run, and whether a rule stops.
       truth: the worth of the K arms.
       rules: the rules that order them.
@@ -31,6 +37,7 @@ class Orders:
 
     def __init__(
         self,
+        problem: Problem | None,
         poll: Poll,
         truth: Truth,
         rules: list[str],
@@ -39,7 +46,7 @@ class Orders:
         first_seed: int = 0,
         top: int | None = None,
     ) -> None:
-        self._poll, self._truth, self._root = poll, truth, root
+        self._problem, self._poll, self._truth, self._root = problem, poll, truth, root
         self._first_seed, self._how_many = first_seed, top
         table = (num_seeds, len(poll.checkpoints))
         self._named = {rule: np.zeros(table, np.int32) for rule in rules}
@@ -54,20 +61,32 @@ class Orders:
         the host, include padding."""
         rows = slice(first, min(first + len(ballots.votes), len(self._cast)))
         own, num = slice(0, rows.stop - first), len(self._truth.scores)
-        wins = np.cumsum(ballots.wins[own, :, :num, :num], axis=1, dtype=np.int64)
-        wins += 0 if self._poll.before is None else self._poll.before
         self._cast[rows] = np.minimum(ballots.votes[own], self._poll.checkpoints[-1])
         if self._stops is not None:
-            self._stops.votes[rows] = ballots.stopped[own]
+            self._stops.at[rows] = ballots.stopped[own]
             self._stops.named[rows] = ballots.named[own]
+        ordered = self._by_rule(jax.tree.map(lambda x: x[own], ballots.wins))
         noise = noise_of(self._root, self._first_seed + first, rows.stop - first, num)
-        noise = np.broadcast_to(noise[:, None, :], wins.shape[:-1])
+        points = len(self._poll.checkpoints)
+        noise = np.broadcast_to(noise[:, None, :], (len(noise), points, num))
         for rule in self._named:
-            arms = order(rule, wins, noise)
+            arms = ordered(rule, noise)
             self._named[rule][rows] = arms[..., 0]
             self._tau[rule][rows] = kendall_tau(arms, self._truth.scores)
             if self._top is not None:
                 self._top[rule][rows] = self._truth.are_best(arms[..., : self._how_many])
+
+    def _by_rule(self, seen: Any) -> Callable[[str, np.ndarray], np.ndarray]:
+        """The function of a rule and noise that orders the arms, of the wins, or the pulls and
+        rewards, between checkpoints."""
+        num, problem = len(self._truth.scores), self._problem
+        if isinstance(problem, ArmsProblem):
+            pulls = np.cumsum(seen.pulls[..., :num], axis=1, dtype=np.int64)
+            totals = np.cumsum(totals_of(problem, seen.rewards, seen.pulls), axis=1)
+            return lambda rule, noise: order_of_rewards(rule, problem, pulls, totals, noise)
+        wins = np.cumsum(seen[..., :num, :num], axis=1, dtype=np.int64)
+        wins += 0 if self._poll.before is None else self._poll.before
+        return lambda rule, noise: order(rule, wins, noise)
 
     def found(self, done: int, policy: str, problem: str, made_by: dict[str, Any]) -> Found:
         """The result of the first `done` seeds."""
@@ -75,7 +94,8 @@ class Orders:
         return Found(
             policy=policy,
             problem=problem,
-            votes=np.asarray(self._poll.checkpoints, np.int64),
+            unit="pulls" if isinstance(self._problem, ArmsProblem) else "votes",
+            checkpoints=np.asarray(self._poll.checkpoints, np.int64),
             truth=self._truth,
             named={rule: named[rows] for rule, named in self._named.items()},
             tau={rule: tau[rows] for rule, tau in self._tau.items()},
@@ -100,7 +120,8 @@ class FoundCollector:
         assert cell.poll is not None
         self._cell, self._settings, self._also = cell, settings, also
         seeds = settings.num_seeds, root, settings.first_seed
-        self._orders = Orders(cell.poll, truth, also["recommend"], *seeds, also["top"])
+        rules = also["recommend"]
+        self._orders = Orders(cell.problem, cell.poll, truth, rules, *seeds, also["top"])
 
     def keep(self, first: int, record: Recorded) -> None:
         """Orders the arms of the block whose first seed is `first`."""

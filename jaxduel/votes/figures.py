@@ -26,8 +26,8 @@ _LONGEST = 30
 
 
 def identification_figure(founds: Sequence[Found]) -> Figure:
-    """The probability of naming the best arm against votes: a set of axes for each problem, a line
-    for each result and rule.
+    """The probability of naming the best arm against votes, or pulls: a set of axes for each
+    problem, a line for each result and rule.
 
     Raises:
       InputError: if there is no result.
@@ -41,15 +41,18 @@ def identification_figure(founds: Sequence[Found]) -> Figure:
       >>> [text.get_text() for text in figure.legends[0].get_texts()]
       ['uniform', 'by borda', 'by btl']
     """
-    panels: dict[str, list[Line]] = {}
+    panels: dict[str, dict[str, list[Line]]] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for found in founds:
         _, label = names_of(found.policy, found.changed)
         seen[found.problem, label] += 1
         if (again := seen[found.problem, label]) > 1:
             label = f"{label} ({again})"
-        panels.setdefault(found.problem, []).extend(found.lines(label))
-    return draw(votes_panels(panels, (found.num_seeds for found in founds)))
+        panels.setdefault(found.unit, {}).setdefault(found.problem, []).extend(found.lines(label))
+    seeds = [found.num_seeds for found in founds]
+    return draw(
+        [panel for unit, some in panels.items() for panel in votes_panels(some, seeds, unit)]
+    )
 
 
 def ratings_panel(table: pd.DataFrame, anchor: str | None, rating: float) -> IntervalsPanel:

@@ -1,4 +1,4 @@
-"""`Found`: the arms that were named after so many votes, and how good they were."""
+"""`Found`: the arms that were named after so many votes or pulls, and how good they were."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxduel.arguments import require_known
 from jaxduel.display import counted, html_table
 from jaxduel.errors import unknown_name
 from jaxduel.policies.base import NO_WINNER
-from jaxduel.problems import DuelingProblem
+from jaxduel.problems import ArmsProblem, DuelingProblem
 from jaxduel.simulation.provenance import (
     all_changed,
     changed_parameters,
@@ -32,8 +32,14 @@ if TYPE_CHECKING:
 
     from jaxduel.plotting.line import Line
 
-TARGETS = ("copeland", "borda", "condorcet")
-"""Criteria of the best arm, by name."""
+TARGETS = ("copeland", "borda", "condorcet", "mean")
+"""Criteria of the best arm, by name; "mean" of arms with rewards, the others of arms that are
+compared."""
+
+
+def targets_of(rewards: bool) -> tuple[str, ...]:
+    """The targets of arms with rewards, or of arms that are compared; the default is the first."""
+    return TARGETS[-1:] if rewards else TARGETS[:-1]
 
 
 class Truth(NamedTuple):
@@ -56,19 +62,22 @@ class Truth(NamedTuple):
 
 
 class Stops(NamedTuple):
-    """Votes at which a rule, or the policy, stopped, and the arms named then."""
+    """Votes, or pulls, at which a rule, or the policy, stopped, and the arms named then."""
 
-    votes: np.ndarray  # (S,) int64: votes cast then; -1 where it never stopped
+    at: np.ndarray  # (S,) int64: votes cast, or pulls made, then; -1 where it never stopped
     named: np.ndarray  # (S,) int32: the arm; `UNDECIDED` (-1) where it never stopped; `NO_WINNER`
 
 
-def truth_of(problem: DuelingProblem, target: str) -> Truth:
+def truth_of(problem: DuelingProblem | ArmsProblem, target: str) -> Truth:
     """The worth of an instance's arms by a target.
 
     Raises:
-      InputError: an unknown target.
+      InputError: an unknown target, or one of arms of the other kind.
     """
-    require_known("target", target, TARGETS)
+    require_known("target", target, targets_of(isinstance(problem, ArmsProblem)))
+    if isinstance(problem, ArmsProblem):
+        means = np.asarray(problem.means, float)
+        return Truth(target, means, problem.best_arms, problem.gaps())
     if target == "borda":
         scores, best = problem.borda_scores, problem.borda_winners
     else:
@@ -81,7 +90,7 @@ def truth_of(problem: DuelingProblem, target: str) -> Truth:
 
 @dataclass(frozen=True, repr=False)
 class Found:
-    """The arms that rules name after so many votes, for many seeds.
+    """The arms that rules name after so many votes, of arms with rewards pulls, for many seeds.
 
     Example:
       >>> import jaxduel as jd
@@ -89,7 +98,7 @@ class Found:
       >>> found = jd.identify(policy, problem, votes=500, num_seeds=50, checkpoints=[100, 500])
       >>> found.named["btl"].shape, found.simple_regret("btl").shape  # seeds x checkpoints
       ((50, 2), (50, 2))
-      >>> value, low, high = found.votes_needed("copeland", 0.5)
+      >>> value, low, high = found.needed("copeland", 0.5)
       >>> bool(low <= value <= high)
       True
     """
@@ -98,8 +107,10 @@ class Found:
     """The policy's name."""
     problem: str
     """The instance's name."""
-    votes: np.ndarray  # (M,) int64
-    """The checkpoints, in votes."""
+    unit: str
+    """The unit of the checkpoints: "votes", or "pulls" of arms with rewards."""
+    checkpoints: np.ndarray  # (M,) int64
+    """The checkpoints, in votes or pulls."""
     truth: Truth
     """Worth of the arms."""
     named: Mapping[str, np.ndarray]  # rule -> (num_seeds, M) int32
@@ -109,7 +120,8 @@ class Found:
     top: Mapping[str, np.ndarray] | None  # rule -> (num_seeds, M) bool
     """Whether the first `top` arms of each rule's order are the best; None unless asked for."""
     cast: np.ndarray  # (num_seeds,) int64
-    """Votes cast: up to the last checkpoint, or fewer where a seed ended before it."""
+    """Votes cast, or pulls made: up to the last checkpoint, or fewer where a seed ended before
+    it."""
     stops: Stops | None
     """Stops of the rule, or of the policy, if asked for."""
     made_by: Mapping[str, Any] = field(default_factory=dict)
@@ -131,10 +143,11 @@ class Found:
         correct = self.correct[self._known(rule)]
         return (correct.mean(axis=0), *wilson95(correct.sum(axis=0), len(correct)))
 
-    def votes_needed(self, rule: str, target: float) -> tuple[float, float, float]:
-        """Votes after which a rule names one of the best arms with probability `target`, and a 95 %
-        interval; inf where the last checkpoint is not enough (`jaxduel.votes.recommending`)."""
-        return votes_needed(self.votes, self.correct[self._known(rule)], target)
+    def needed(self, rule: str, target: float) -> tuple[float, float, float]:
+        """Votes, or pulls, after which a rule names one of the best arms with probability `target`,
+        and a 95 % interval; inf where the last checkpoint is not enough
+        (`jaxduel.votes.recommending.votes_needed`)."""
+        return votes_needed(self.checkpoints, self.correct[self._known(rule)], target)
 
     def simple_regret(self, rule: str) -> np.ndarray:
         """The gap of the named arm, by the target ("condorcet": a Copeland gap): (num_seeds, M)
@@ -161,31 +174,34 @@ class Found:
         lines = [self._what]
         for rule in self.named:
             share, low, high = (values[-1] for values in self.probability(rule))
+            tau = self.tau[rule][:, -1].mean()
             lines.append(
                 f"{rule}: best arm named with probability {share:.3f} [{low:.3f}, {high:.3f}] "
-                f"after {self.votes[-1]:,} votes, Kendall's tau {self.tau[rule][:, -1].mean():.3f}"
+                f"after {self.checkpoints[-1]:,} {self.unit}, Kendall's tau {tau:.3f}"
             )
-        ended = self.cast < self.votes[-1]
+        ended = self.cast < self.checkpoints[-1]
         if self.made_by.get("stop") == "policy" and self.stops is not None:
-            ended &= self.stops.votes < 0
+            ended &= self.stops.at < 0
         if ended.any():
             least = int(self.cast[ended].min())
-            runs, votes = counted(int(ended.sum()), "run"), counted(least, "vote")
+            runs, votes = counted(int(ended.sum()), "run"), counted(least, self.unit[:-1])
             lines.append(f"{runs} ended before that, with {votes} or more")
         if self.stops is not None:
-            stopped = self.stops.votes >= 0
+            stopped = self.stops.at >= 0
             wrong = stopped & ~self.truth.is_right(self.stops.named)
             lines.append(f"stopped: {stopped.mean():.1%} of runs, {wrong.mean():.2%} wrongly")
             if stopped.any():
-                low, middle, high = np.quantile(self.stops.votes[stopped], [0.25, 0.5, 0.75])
-                lines.append(f"votes then: median {middle:,.0f}, quartiles {low:,.0f}, {high:,.0f}")
+                low, middle, high = np.quantile(self.stops.at[stopped], [0.25, 0.5, 0.75])
+                then = f"median {middle:,.0f}, quartiles {low:,.0f}, {high:,.0f}"
+                lines.append(f"{self.unit} then: {then}")
         return lines
 
     @property
     def _what(self) -> str:
         settings = [f", {name}={text}" for name, text in changed_settings(self.made_by).items()]
-        runs, votes = counted(self.num_seeds, "run"), counted(int(self.votes[-1]), "vote")
-        return f"{self.variant} on {self.problem}: {runs} of {votes}{''.join(settings)}"
+        runs = counted(self.num_seeds, "run")
+        budget = counted(int(self.checkpoints[-1]), self.unit[:-1])
+        return f"{self.variant} on {self.problem}: {runs} of {budget}{''.join(settings)}"
 
     def __repr__(self) -> str:
         return "<Found: " + "\n".join(self.summary()) + ">"
@@ -194,11 +210,11 @@ class Found:
         return html_table("Found", [line.split(": ", 1) for line in self.summary() if ": " in line])
 
     def plot(self) -> Figure:
-        """The probability of naming the best arm against votes, a line for each rule."""
+        """The probability of naming the best arm against votes or pulls, a line for each rule."""
         from jaxduel.plotting.figures import draw
         from jaxduel.plotting.line import votes_panels
 
-        return draw(votes_panels({self.problem: self.lines()}, [self.num_seeds]))
+        return draw(votes_panels({self.problem: self.lines()}, [self.num_seeds], self.unit))
 
     def lines(self, label: str | None = None) -> list[Line]:
         """The lines of `plot`, one for each rule; the label is the policy's by default."""
@@ -207,16 +223,16 @@ class Found:
 
         name, own = names_of(self.policy, self.changed)
         return [
-            votes_line(name, label or own, self.votes, self.probability(rule), rule)
+            votes_line(name, label or own, self.checkpoints, self.probability(rule), rule)
             for rule in self.named
         ]
 
     def to_xarray(self) -> xarray.Dataset:
-        """A data set with dimensions rule, seed (numbered from `first_seed` on) and votes;
-        `made_by` is an attribute in JSON."""
+        """A data set with dimensions rule, seed (numbered from `first_seed` on) and the unit, votes
+        or pulls; `made_by` is an attribute in JSON."""
         import xarray
 
-        axes, rules = ("rule", "seed", "votes"), list(self.named)
+        axes, rules = ("rule", "seed", self.unit), list(self.named)
         seeds = seed_numbers(self.made_by, self.num_seeds)
         variables: dict[str, Any] = {
             "named": (axes, np.stack([self.named[rule] for rule in rules])),
@@ -228,11 +244,11 @@ class Found:
         if self.top is not None:
             variables["top"] = (axes, np.stack([self.top[rule] for rule in rules]))
         if self.stops is not None:
-            variables["stopped"] = (("seed",), self.stops.votes)
+            variables["stopped"] = (("seed",), self.stops.at)
             variables["stopped_named"] = (("seed",), self.stops.named)
         return xarray.Dataset(
             variables,
-            coords={"rule": rules, "seed": seeds, "votes": self.votes},
+            coords={"rule": rules, "seed": seeds, self.unit: self.checkpoints},
             attrs={
                 "policy": self.policy,
                 "problem": self.problem,
@@ -242,8 +258,8 @@ class Found:
         )
 
     def to_frame(self) -> pandas.DataFrame:
-        """A row for each rule and checkpoint: policy, parameters, problem, num_arms, rule, votes,
-        num_seeds, probability, lower95, upper95, simple_regret and tau (means)."""
+        """A row for each rule and checkpoint: policy, parameters, problem, num_arms, rule, votes or
+        pulls, num_seeds, probability, lower95, upper95, simple_regret and tau (means)."""
         import pandas
 
         changed = changed_parameters(self.made_by)
@@ -256,7 +272,7 @@ class Found:
                 "problem": self.problem,
                 "num_arms": len(self.truth.scores),
                 "rule": rule,
-                "votes": self.votes,
+                self.unit: self.checkpoints,
                 "num_seeds": self.num_seeds,
                 **{"probability": share, "lower95": low, "upper95": high},
                 "simple_regret": self.simple_regret(rule).mean(axis=0),

@@ -1,4 +1,4 @@
-"""`identify`: simulated votes, and the arms that rules name by them."""
+"""`identify`: simulated votes or pulls, and the arms that rules name by them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ from jaxduel.policies.checks import (
 )
 from jaxduel.policies.registry import as_policy, name_of
 from jaxduel.policies.warm_start import checked_start
-from jaxduel.problems import DuelingProblem
+from jaxduel.problems import ArmsProblem, DuelingProblem
 from jaxduel.problems.catalogue import as_problem
-from jaxduel.problems.dueling import require_dueling
 from jaxduel.problems.piecewise import require_constant
 from jaxduel.simulation import checkpoints as times
 from jaxduel.simulation.checking import TIES, Settings
@@ -34,26 +33,30 @@ from jaxduel.simulation.keys import GENERATORS, root_key
 from jaxduel.simulation.run import Prepared, prepare, run_collecting
 from jaxduel.votes.collecting import FoundCollector
 from jaxduel.votes.counts import Votes, from_counts, require_votes
-from jaxduel.votes.found import Found, truth_of
+from jaxduel.votes.found import Found, targets_of, truth_of
 from jaxduel.votes.recommending import RULES
-from jaxduel.votes.stopping import STOPS, no_answer, poll_of
+from jaxduel.votes.rewards import REWARD_RULES
+from jaxduel.votes.stopping import no_answer, poll_of, stops_of
 
 BLOCK_BYTES = 4 * 2**30
 """Most bytes for the votes of a block by default: the host orders the arms of all its seeds."""
+BUDGET = 10_000
+"""Votes, or pulls, of a seed by default."""
 _COMPARISONS_PER_VOTE = 100
 _MANY_SEEDS = 2**20
 
 
 def identify(
     policy: Policy | str,
-    problem: DuelingProblem | str | os.PathLike[str],
-    votes: int = 10_000,
+    problem: DuelingProblem | ArmsProblem | str | os.PathLike[str],
+    votes: int | None = None,
     num_seeds: int = 1000,
     seed: int | jax.Array = 0,
     checkpoints: Any = None,
     *,
-    recommend: Sequence[str] = RULES,
-    target: str = "copeland",
+    pulls: int | None = None,
+    recommend: Sequence[str] | None = None,
+    target: str | None = None,
     top: int | None = None,
     stop: str | None = None,
     delta: float = 0.05,
@@ -72,33 +75,39 @@ def identify(
     progress: bool | None = None,
     **unknown: object,
 ) -> Found:
-    """Simulates a policy up to a number of votes, and names arms on the way.
+    """Simulates a policy up to a number of votes or pulls, and names arms on the way.
 
     A vote is a comparison of two different arms. An arm that meets itself costs no vote, but the
-    policy's clock goes on. At each checkpoint, a number of votes, rules order the arms by the wins
-    so far.
+    policy's clock goes on. Of arms with rewards, pulls take the place of votes, and every pull
+    costs one. At each checkpoint, a number of votes or pulls, rules order the arms by the wins or
+    rewards so far.
 
     Args:
-      policy: a policy that compares arms (`jaxduel.policies.make`, or one of your own), or its
-        name.
+      policy: a policy (`jaxduel.policies.make`, or one of your own), or its name.
       problem: the instance, or its name or path.
-      votes: votes per seed.
+      votes: votes per seed, of arms that are compared; 10,000 if None.
       num_seeds: number of independent runs.
-      seed: root of all randomness, an integer or a typed JAX key. Comparison t is the one that
-        `jaxduel.simulate` makes with the same seed (without `start`).
-      checkpoints: numbers of votes, increasing, within 1 .. `votes`; or their approximate number,
-        evenly in log votes; 50 if None.
-      recommend: names of rules: "copeland" (number of arms led in wins), "borda" (mean share of
-        wins), "btl" (mode of a Bradley-Terry model with prior N(0, 2^2));
-        `jaxduel.votes.recommending` says how ties are broken.
-      target: the best arms: "copeland", the Copeland winners; "borda", the Borda winners, which are
-        also the strongest in a Bradley-Terry model of equally many votes of every pair; or
-        "condorcet", the Condorcet winner, if any.
+      seed: root of all randomness, an integer or a typed JAX key. Comparison or pull t is the one
+        that `jaxduel.simulate` makes with the same seed (without `start`).
+      checkpoints: numbers of votes or pulls, increasing, up to `votes` or `pulls`; or their
+        approximate number, evenly on a logarithmic axis; 50 if None.
+      pulls: pulls per seed, of arms with rewards; 10,000 if None. Policies that are made for a
+        horizon take it from here where they are given by name.
+      recommend: names of rules, all if None: "copeland" (number of arms led in wins), "borda" (mean
+        share of wins), "btl" (mode of a Bradley-Terry model with prior N(0, 2^2)); of arms with
+        rewards "mean" (average reward), "most-pulled", "posterior" (mean of the posterior).
+        `jaxduel.votes.recommending` and `jaxduel.votes.rewards` say how ties are broken.
+      target: the best arms: "copeland", the Copeland winners, if None; "borda", the Borda winners,
+        which are also the strongest in a Bradley-Terry model of equally many votes of every pair;
+        or "condorcet", the Condorcet winner, if any. Of arms with rewards those of the largest
+        "mean".
       top: if given, also record whether the first `top` arms of the order are the true best ones.
       stop: "condorcet" records when it is clear at error `delta` that one arm beats all others
-        (`jaxduel.votes.stopping`); runs go on. "policy" ends runs when the policy names an arm, or
-        says that there is no Condorcet winner (`jaxduel.policies.SupportsAnswer`), after at most
-        `votes` votes; with delays, an answer counts from the comparison after it on. None: neither.
+        (`jaxduel.votes.stopping`), and "glr", of arms with rewards, that one has the largest mean
+        (`jaxduel.simulation.likelihood_ratio`); runs go on. "policy" ends runs when the policy
+        names an arm, or says that there is no Condorcet winner (`jaxduel.policies.SupportsAnswer`),
+        after at most `votes` or `pulls`; with delays, an answer counts from the comparison after it
+        on. None: neither.
       delta: the probability with which the rule may name a wrong arm.
       start: earlier votes, or their (K, K) wins: the policy starts from them
         (`jaxduel.policies.state_from_wins`), rules count them, `votes` and checkpoints do not.
@@ -106,7 +115,7 @@ def identify(
         policies that cannot start from counts.
       horizon: most comparisons of a seed, of an arm with itself included; by default the policy's
         horizon, or 2^31 - 1 for policies whose quiet runs can be skipped, or 100 per vote. A seed
-        that reaches it keeps its votes so far (`Found.cast`).
+        that reaches it keeps its votes so far (`Found.cast`). Of arms with rewards it is `pulls`.
       delay: outcomes reach the policy after every `delay` comparisons (policies with `learn` only).
       ties: as in `jaxduel.simulate`; a tie that is no coin costs a vote.
       memory_budget: most bytes for the votes and states of the seeds that run at once on a device.
@@ -139,7 +148,7 @@ def identify(
 
 def identify_many(
     policies: Sequence[Policy | str],
-    problems: Sequence[DuelingProblem | str] | DuelingProblem | str,
+    problems: Sequence[DuelingProblem | ArmsProblem | str] | DuelingProblem | ArmsProblem | str,
     **settings: Any,
 ) -> list[Found]:
     """`identify` for policies of one kind on instances of one size, as a single vmapped program.
@@ -164,7 +173,7 @@ def identify_many(
       ['rucb[alpha=0.6]', 'rucb[alpha=1]']
     """
     policies = items_of(policies, "identify_many: the policies")
-    alone = isinstance(problems, DuelingProblem | str)
+    alone = isinstance(problems, DuelingProblem | ArmsProblem | str)
     instances = (
         [problems] * len(policies) if alone else items_of(problems, "identify_many: the problems")
     )
@@ -235,28 +244,39 @@ def _prepared(
 ) -> tuple[Prepared, Callable[[Prepared], list[FoundCollector]]]:
     """Prepared cells and their collectors, by the arguments of `identify`; `roots` as in `prepare`,
     `part` and `stop` as in `Settings`."""
-    rules = asked["recommend"]
+    problems = [as_problem(problem, "identify") for problem in problems]
+    rewards = isinstance(problems[0], ArmsProblem)
+    clock, other = ("pulls", "votes") if rewards else ("votes", "pulls")
+    rules, known = asked["recommend"], REWARD_RULES if rewards else RULES
     several = isinstance(rules, Iterable) and not isinstance(rules, str)
     rules = items_of(rules, "recommend") if several else [rules]
-    problems = [as_problem(problem, "identify") for problem in problems]
+    rules = list(known) if asked["recommend"] is None else rules
+    target = targets_of(rewards)[0] if asked["target"] is None else asked["target"]
+    for problem in problems:
+        require_constant(problem, "identify")
+    if any(isinstance(problem, ArmsProblem) != rewards for problem in problems):
+        raise InputError("identify_many: the problems must all have rewards, or all be compared.")
+    if asked[other] is not None:
+        raise InputError(f"'{problems[0].name}' has a budget of {clock}: give {clock}, no {other}.")
+    budget = whole_number(BUDGET if asked[clock] is None else asked[clock], 1, clock)
+    if budget > MAX_HORIZON:
+        raise InputError(f"{clock} must be at most 2^31 - 1, not {budget}.")
+    if rewards:
+        _require_of_rewards(asked)
+        asked = {**asked, "horizon": budget}
     policies = [
         as_policy(policy, problem, asked["horizon"])
         for policy, problem in zip(policies, problems, strict=True)
     ]
-    for policy, problem in zip(policies, problems, strict=True):
+    for policy in policies:
         require_policy(policy, "identify")
-        require_constant(problem, "identify")
-        require_dueling(problem, "identify")
     num_arms = problems[0].num_arms
-    votes = whole_number(asked["votes"], 1, "votes")
-    if votes > MAX_HORIZON:
-        raise InputError(f"votes must be at most 2^31 - 1, not {votes}.")
     if not rules:
-        raise InputError(f"recommend must name at least one of {', '.join(RULES)}.")
+        raise InputError(f"recommend must name at least one of {', '.join(known)}.")
     for rule in rules:
-        require_known("rule to recommend by", rule, RULES)
+        require_known("rule to recommend by", rule, known)
     if asked["stop"] is not None:
-        require_known("rule to stop by", asked["stop"], STOPS)
+        require_known("rule to stop by", asked["stop"], stops_of(rewards))
     if asked["stop"] == "policy" and not isinstance(policies[0], SupportsAnswer):
         raise InputError(no_answer(name_of(policies[0])))
     require_probability(asked["delta"], "delta")
@@ -264,24 +284,26 @@ def _prepared(
         asked = {**asked, "top": (top := whole_number(asked["top"], 1, "top"))}
         if top > num_arms:
             raise InputError(f"top must be at most the number of arms, {num_arms}, not {top}.")
-    grid = times.resolve(asked["checkpoints"], votes)
+    grid = times.resolve(asked["checkpoints"], budget)
     before = None if asked["start"] is None else _counts(asked["start"], num_arms)
     start = None if before is None or asked["afresh"] else checked_start(policies[0], before)
+    law = problems[0].rewards if isinstance(problems[0], ArmsProblem) else None
     settings = Settings(
         **{name: asked[name] for name in _SHARED},
-        regret="copeland",
-        poll=poll_of(grid, num_arms, asked["stop"], asked["delta"], start, before),
+        regret="pulls" if rewards else "copeland",
+        poll=poll_of(grid, num_arms, asked["stop"], asked["delta"], start, before, law),
         part=part,
         stop=stop,
     )
-    horizons = [most_comparisons(policy, asked["horizon"], votes, start) for policy in policies]
+    horizons = [most_comparisons(policy, asked["horizon"], budget, start) for policy in policies]
     also = {
-        **{name: asked[name] for name in ("target", "top", "stop", "delta", "afresh")},
-        "recommend": list(rules),
-        "votes": grid.tolist(),
+        **{name: asked[name] for name in ("top", "stop", "delta", "afresh")},
+        "target": target,
+        "recommend": rules,
+        clock: grid.tolist(),
         "start": None if before is None else before.tolist(),
     }
-    truths = [truth_of(problem, asked["target"]) for problem in problems]
+    truths = [truth_of(problem, target) for problem in problems]
     keys = roots or [root_key(asked["seed"], asked["prng"])] * len(problems)
 
     def collectors(prepared: Prepared) -> list[FoundCollector]:
@@ -293,6 +315,17 @@ def _prepared(
     cells = policies, problems, horizons
     prepared = prepare(*cells, settings, stacked=stacked, times=ends, roots=roots)
     return prepared, collectors
+
+
+def _require_of_rewards(asked: Mapping[str, Any]) -> None:
+    """Raises InputError for arguments of `identify` that arms with rewards do not have."""
+    given = {name: asked[name] for name in ("start", "horizon") if asked[name] is not None}
+    given |= {"afresh": True} if asked["afresh"] else {}
+    if given:
+        raise InputError(
+            f"identify: {next(iter(given))} is for arms that are compared; arms with rewards begin "
+            "without pulls, and their horizon is pulls."
+        )
 
 
 def _counts(start: Votes | ArrayLike, num_arms: int) -> np.ndarray:

@@ -112,7 +112,7 @@ def replay(
     cell = Cell(policy, None, None, None, poll=poll)  # type: ignore[arg-type]
     log = _log(votes, in_order=votes.history is not None and votes_in != "random")
     lanes = max(min(_MOST_LANES, num_seeds, _BLOCK_BYTES // (4 * len(grid) * num**2)), 1)
-    orders = Orders(poll, _truth(votes, rule), [rule], num_seeds, root)
+    orders = Orders(None, poll, _truth(votes, rule), [rule], num_seeds, root)
     with shared(device := jax.local_devices()[0]):
         cell, log = jax.device_put((jax.tree.map(jnp.asarray, cell), log), device)
         for first in range(0, num_seeds, lanes):

@@ -1,5 +1,5 @@
-"""Rules to stop by: the answer of a policy, or "condorcet", which names arm i when it is clear that
-i beats all others.
+"""Rules to stop by: the answer of a policy; "condorcet", which names arm i when it is clear that i
+beats all others; and, of arms with rewards, "glr" (`jaxduel.simulation.likelihood_ratio`).
 
 Evidence of "i beats j" after w votes for i and l for j is a bettor's capital, averaged over the
 fixed fraction x of it that is bet on i at even odds:
@@ -22,6 +22,7 @@ most 1. So E increases with w when n is fixed, and falls when i and j get a vote
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -31,7 +32,7 @@ from jaxduel.policies import registry
 from jaxduel.policies.base import SupportsAnswer
 from jaxduel.simulation.cells import Poll
 
-STOPS = ("condorcet", "policy")
+STOPS = ("condorcet", "glr", "policy")
 """Names of the ways to stop."""
 _SMALLEST_TAIL = 1e-290
 
@@ -43,27 +44,97 @@ def poll_of(
     delta: float,
     start: np.ndarray | None = None,
     before: np.ndarray | None = None,
+    rewards: str | None = None,
 ) -> Poll:
-    """Votes as the clock of a cell, by arguments of `jaxduel.identify`.
+    """Votes, of arms with rewards pulls, as the clock of a cell, by arguments of
+    `jaxduel.identify`.
 
     Args:
       checkpoints: numbers of votes.
       num_arms: K.
       stop, delta: as in `jaxduel.identify`.
       start, before: (K, K) int32, the wins that the policy, and the rule, begin with; None: none.
+      rewards: the law of the rewards, "gaussian" or "bernoulli"; None: arms are compared.
     """
     needed = asks = None
     if stop == "condorcet":
         most = 0 if before is None else int((before + before.T).max())
         needed = wins_needed(num_arms / delta, most + int(checkpoints[-1]))
+    if stop == "glr":
+        needed = np.float32(level_of(rewards or "", num_arms, delta))
     if stop == "policy":
         asks = np.bool_(True)
     return Poll(np.asarray(checkpoints, np.int32), start, before, needed, asks)
 
 
+def stops_of(rewards: bool) -> tuple[str, ...]:
+    """The ways to stop of arms with rewards, or of arms that are compared."""
+    other = "condorcet" if rewards else "glr"
+    return tuple(name for name in STOPS if name != other)
+
+
+def level_of(rewards: str, num_arms: int, delta: float) -> float:
+    """The level of "glr" for an error of at most `delta`: twice the threshold of one arm for half
+    of x = log((K - 1) / delta), as each of the K - 1 arms may lead the best one wrongly.
+
+    The threshold is C(x / 2) = min of (g(y) + x / 2) / y over y in (1/2, 1), with g(y) = 2 y -
+    2 y log(4 y) + log zeta(2 y) - log(1 - y) / 2, of Gaussian rewards (Kaufmann and Koolen 2021,
+    Corollary 10), and their function T at x / 2 of Bernoulli ones (Theorem 7).
+
+    Args:
+      rewards: the law of the rewards, "gaussian" or "bernoulli".
+      num_arms: K, at least 2.
+      delta: strictly between 0 and 1.
+
+    Example:
+      >>> from jaxduel.votes.stopping import level_of
+      >>> round(level_of("gaussian", 2, 0.1), 3), round(level_of("bernoulli", 2, 0.1), 3)
+      (5.341, 18.792)
+    """
+    x = math.log((num_arms - 1) / delta) / 2
+    return 2 * (_gaussian_level(x) if rewards == "gaussian" else _bernoulli_level(x))
+
+
+def _gaussian_level(x: float) -> float:
+    """C(x) of `level_of`, to a relative 1e-9."""
+    from scipy.optimize import minimize_scalar
+    from scipy.special import zeta
+
+    def ratio(y: float) -> float:
+        g = 2 * y * (1 - math.log(4 * y)) + math.log(zeta(2 * y)) - math.log1p(-y) / 2
+        return (g + x) / y
+
+    return float(minimize_scalar(ratio, bounds=(0.5, 1), method="bounded").fun)
+
+
+def _bernoulli_level(x: float) -> float:
+    """T(x) of `level_of`: 2 h((u(1 + x) + log(2 zeta(2))) / 2), where u - log u is inverted by
+    u(y), and h(y) = exp(1 / u(y)) u(y), or z (y - log log z) with z = 3/2 below 1 / log z at u."""
+    z = 1.5
+    y = (_inverse(1 + x) + math.log(math.pi**2 / 3)) / 2
+    least = 1 / math.log(z)
+    if y < least - math.log(least):
+        return 2 * z * (y - math.log(math.log(z)))
+    u = _inverse(y)
+    return 2 * math.exp(1 / u) * u
+
+
+def _inverse(y: float) -> float:
+    """The u >= 1 with u - log u = y, y >= 1."""
+    from scipy.special import lambertw
+
+    return float(-lambertw(-math.exp(-y), -1).real)
+
+
 def no_answer(policy: str) -> str:
     """The message that a policy, by name, does not stop by itself."""
-    able = [x for x in registry.names() if issubclass(registry.policy_class(x), SupportsAnswer)]
+    classes = {name: registry.policy_class(name) for name in registry.names()}
+    pulls = policy in classes and registry.pulls_arms(classes[policy])
+    able = [
+        name
+        for name, one in classes.items()
+        if issubclass(one, SupportsAnswer) and registry.pulls_arms(one) == pulls
+    ]
     return f"{policy} does not stop by itself, as 'policy' needs; {', '.join(able)} do."
 
 

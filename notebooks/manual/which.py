@@ -105,7 +105,7 @@ def numbers(folder: Path) -> pd.DataFrame:
         data = jd.open_sweep(folder / study)
         frame = data.to_frame()
         if grid.identify:
-            needed = data.votes_needed(_TARGET).rename(columns={"needed": "mean"})
+            needed = data.needed(_TARGET).rename(columns={"needed": "mean"})
             last = frame[frame["votes"] == frame["horizon"]].rename(columns={"probability": "mean"})
             found.append(needed.assign(study=study, measure="votes"))
             found.append(last.assign(study=study, measure="named"))

@@ -94,10 +94,10 @@ def test_told_ties_are_outcomes_of_their_own():
     settings = {"num_seeds": 200, "stop": "policy"}
     found = jd.identify(policy, even, 5_000, ties="tell", **settings)
     assert (found.stops.named >= 0).all()
-    assert found.stops.votes.max() < 300  # three indifferences, not coins that never end
+    assert found.stops.at.max() < 300  # three indifferences, not coins that never end
     told = jd.identify(policy, PLAIN, 20_000, ties="tell", **settings)  # no ties to tell
     plain = jd.identify(policy, PLAIN, 20_000, **settings)
-    assert np.array_equal(told.stops.votes, plain.stops.votes)
+    assert np.array_equal(told.stops.at, plain.stops.at)
     with pytest.raises(InputError, match="ties can be told at once alone: delay must be 1"):
         jd.simulate(policy, even, 10, ties="tell", delay=2)
     with pytest.raises(InputError, match="rucb does not learn from ties: they can be 'coin' or 'd"):

@@ -103,11 +103,11 @@ def test_votes_at_the_start_are_as_if_they_had_been_played(name):
     found = jd.identify(policy, TIED, 40, 1, **settings, stop="condorcet", shuffle_arms=False)
     votes, wins = _played(policy, jd.policies.state_from_wins(policy, START))
     noise = noise_of(root_key(0), 0, 1, 4)[0]
-    for at, number in enumerate(found.votes):
+    for at, number in enumerate(found.checkpoints):
         when = min(np.searchsorted(votes, number), HORIZON - 1)
         for rule in RULES:
             assert found.named[rule][0, at] == order(rule, wins[when], noise)[0]
-    assert (found.stops.votes[0], found.stops.named[0]) == _stop(votes, wins, 40, 0.9)
+    assert (found.stops.at[0], found.stops.named[0]) == _stop(votes, wins, 40, 0.9)
 
 
 def test_rules_alone_count_the_start_of_a_policy_that_begins_afresh():
@@ -122,7 +122,7 @@ def test_rules_alone_count_the_start_of_a_policy_that_begins_afresh():
     sure = 1000 * np.triu(np.ones((4, 4), int), 1)
     settled = jd.identify(policy, TIED, **settings, start=sure, afresh=True, stop="condorcet")
     assert all((arms == 0).all() for arms in settled.named.values())
-    assert (settled.stops.votes == 0).all()
+    assert (settled.stops.at == 0).all()
     assert (settled.stops.named == 0).all()
 
 
@@ -227,7 +227,7 @@ def test_cells_of_one_program_are_those_on_their_own():
     for found, policy, problem in zip(together, policies, problems, strict=True):
         alone = jd.identify(policy, problem, **settings)
         assert np.array_equal(found.cast, alone.cast)
-        assert np.array_equal(found.stops.votes, alone.stops.votes)
+        assert np.array_equal(found.stops.at, alone.stops.at)
         for rule in RULES:
             assert np.array_equal(found.named[rule], alone.named[rule])
             assert np.array_equal(found.top[rule], alone.top[rule])
@@ -240,8 +240,8 @@ def test_the_rule_stops_at_the_first_vote_whose_evidence_is_enough():
     settings = {"horizon": HORIZON, "skip_quiet": False, "delta": 0.9}
     found = jd.identify(policy, easy, 90, SEEDS, **settings, stop="condorcet")
     expected = [_stop(*one, 90, 0.9) for one in zip(*history(policy, easy), strict=True)]
-    assert list(zip(found.stops.votes, found.stops.named, strict=True)) == expected
-    assert found.stops.votes.max() > -1
+    assert list(zip(found.stops.at, found.stops.named, strict=True)) == expected
+    assert found.stops.at.max() > -1
 
 
 @pytest.mark.parametrize("delay", [1, pytest.param(7, marks=pytest.mark.slow)])
@@ -257,14 +257,14 @@ def test_runs_end_with_the_answer_of_the_policy(delay):
     assert ((selves > 0).sum(axis=1) == 1).all()
     named = np.where(found.stops.named >= 0, found.stops.named, selves.argmax(axis=1))
     assert np.array_equal(named, selves.argmax(axis=1))
-    assert np.array_equal(found.stops.votes, ends)
+    assert np.array_equal(found.stops.at, ends)
     assert np.array_equal(found.cast, ends)
     right = found.stops.named == problem.condorcet_winner
     assert np.array_equal(found.truth.is_right(found.stops.named), right)
     assert 0.5 < right.mean() < 1 or delay > 1
     cut = jd.identify(policy, problem, int(np.median(ends)), **settings, stop="policy")
-    late = ends + (delay > 1) > cut.votes[-1]  # told late, it answers at the next comparison
-    assert np.array_equal(cut.stops.votes, np.where(late, -1, ends))
+    late = ends + (delay > 1) > cut.checkpoints[-1]  # told late, it answers at the next comparison
+    assert np.array_equal(cut.stops.at, np.where(late, -1, ends))
     assert np.array_equal(cut.stops.named, np.where(late, -1, found.stops.named))
     assert f"stopped: {(~late).mean():.1%} of runs" in "\n".join(cut.summary())
 
@@ -307,14 +307,13 @@ BAD = {
     "too many votes": ((), {"votes": 2**31}, "votes must be at most"),
     "an unknown rule": ((), {"recommend": ["elo"]}, "rule to recommend by 'elo'"),
     "no rule": ((), {"recommend": []}, "recommend must name"),
-    "rules that are none": ((), {"recommend": None}, "rule to recommend by 'None'"),
     "an unknown rule that stops": ((), {"stop": "borda"}, "rule to stop by 'borda'"),
     "a policy that does not stop": ((), {"stop": "policy"}, "dts does not stop by itself"),
     "ties that it does not hear": ((), {"ties": "tell"}, "dts does not learn from ties"),
     "an error of 1": ((), {"delta": 1.0}, "delta must be a probability"),
     "an error that is text": ((), {"delta": "0.05"}, "delta must be a probability"),
     "several numbers of votes": ((), {"votes": [100, 1000]}, "votes must be a whole number"),
-    "votes left out": ((), {"votes": None}, "votes must be a whole number"),
+    "pulls of arms that are compared": ((), {"votes": None, "pulls": 9}, "give votes, no pulls"),
     "seeds left out": ((), {"num_seeds": None}, "num_seeds must be a whole number"),
     "an unknown target": ((), {"target": "elo"}, "target 'elo'"),
     "more arms than there are": ((), {"top": 5}, "top must be at most"),

@@ -69,7 +69,7 @@ class DKWT:
       >>> problem = jd.problems.from_matrix([[0.5, 0.9, 0.8], [0.1, 0.5, 0.7], [0.2, 0.3, 0.5]])
       >>> policy = jd.policies.make("dkwt", num_arms=3)
       >>> found = jd.identify(policy, problem, votes=10_000, num_seeds=3, stop="policy")
-      >>> found.stops.named.tolist(), found.stops.votes.tolist()  # a round of 766 for either match
+      >>> found.stops.named.tolist(), found.stops.at.tolist()  # a round of 766 for either match
       ([0, 0, 0], [1532, 1532, 1532])
     """
 

@@ -79,7 +79,7 @@ class NTS(KnockoutSettings):
       >>> problem = jd.problems.from_matrix([[0.5, 0.9, 0.8], [0.1, 0.5, 0.7], [0.2, 0.3, 0.5]])
       >>> policy = jd.policies.make("nts", num_arms=3, margin=0.2)
       >>> found = jd.identify(policy, problem, votes=1_000, num_seeds=100, stop="policy")
-      >>> float(found.truth.is_right(found.stops.named).mean()), found.stops.votes.max() < 1_000
+      >>> float(found.truth.is_right(found.stops.named).mean()), found.stops.at.max() < 1_000
       (1.0, np.True_)
     """
 

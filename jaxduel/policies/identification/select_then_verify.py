@@ -77,7 +77,7 @@ class SelectThenVerify(KnockoutSettings):
       >>> problem = jd.problems.from_matrix([[0.5, 0.9, 0.8], [0.1, 0.5, 0.7], [0.2, 0.3, 0.5]])
       >>> policy = jd.policies.make("select-then-verify", num_arms=3, margin=0.1)
       >>> found = jd.identify(policy, problem, votes=1_000, num_seeds=100, stop="policy")
-      >>> float(found.truth.is_right(found.stops.named).mean()), found.stops.votes.min() > 2 * 207
+      >>> float(found.truth.is_right(found.stops.named).mean()), found.stops.at.min() > 2 * 207
       (1.0, np.True_)
     """
 

@@ -14,13 +14,14 @@ import numpy as np
 from jaxduel.errors import InputError
 from jaxduel.policies import registry
 from jaxduel.policies.base import Policy
-from jaxduel.problems import Problem
+from jaxduel.problems import ArmsProblem, Problem
 from jaxduel.simulation import blocks
 from jaxduel.simulation.cells import Poll
 from jaxduel.simulation.checking import TIES
 from jaxduel.simulation.identity import problem_digest
 from jaxduel.simulation.traces import program_of_policy
 from jaxduel.studies.engine.manifest import digest_of_json
+from jaxduel.votes.rewards import unit_of
 from jaxduel.votes.stopping import poll_of
 
 HORIZON = "horizon"
@@ -30,8 +31,8 @@ Parameters = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True)
 class Question:
-    """Settings of a cell that identifies arms: arguments of `jaxduel.identify` besides rules, votes
-    and checkpoints.
+    """Settings of a cell that identifies arms: arguments of `jaxduel.identify` besides rules,
+    votes, pulls and checkpoints.
 
     Attributes:
       target, stop, delta: as in `jaxduel.identify`.
@@ -41,9 +42,10 @@ class Question:
     stop: str | None
     delta: float
 
-    def poll(self, num_arms: int, checkpoints: Sequence[int]) -> Poll:
-        """Votes as the clock of a cell with `num_arms` arms."""
-        return poll_of(checkpoints, num_arms, self.stop, self.delta)
+    def poll(self, problem: Problem, checkpoints: Sequence[int]) -> Poll:
+        """Votes, or pulls, as the clock of a cell with a problem."""
+        rewards = problem.rewards if isinstance(problem, ArmsProblem) else None
+        return poll_of(checkpoints, problem.num_arms, self.stop, self.delta, rewards=rewards)
 
 
 class Recipe(Protocol):
@@ -73,7 +75,8 @@ class StudyCell:
       recipe: of the problem.
       digest: hash of the problem's numbers.
       num_arms: K, the problem's arms.
-      horizon: T; with a question, the votes per run, which are also the horizon of the policy.
+      horizon: T; with a question, the votes or pulls per run, which are also the horizon of the
+        policy.
       checkpoints: times to record, or votes, increasing, the last is `horizon`.
       delay: outcomes reach the policy every `delay` comparisons.
       definitions: the regrets to measure; with a question, the rules that name arms.
@@ -86,7 +89,8 @@ class StudyCell:
       padded_arms: arms of the policy; arms beyond K are inactive. Set when planned; K before.
       lanes: seeds side by side. Set when planned; 0 before.
       ties: as in `jaxduel.simulate`.
-      question: set if the cell identifies arms, with votes as the clock. None: regret is measured.
+      question: set if the cell identifies arms, with votes or pulls as the clock. None: regret is
+        measured.
     """
 
     policy: str
@@ -179,8 +183,8 @@ class StudyCell:
 
     def __str__(self) -> str:
         settings = f"({self.label})" if self.label else ""
-        votes = "" if self.question is None else " votes"
-        return f"{self.policy}{settings} on {self.problem} up to {self.horizon}{votes}"
+        unit = "" if self.question is None else f" {unit_of(self.definitions)}"
+        return f"{self.policy}{settings} on {self.problem} up to {self.horizon}{unit}"
 
 
 def parameters_label(parameters: dict[str, Any], delay: int = 1) -> str:

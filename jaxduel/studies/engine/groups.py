@@ -17,6 +17,7 @@ from jaxduel.studies.engine.manifest import (
     plain,
     task_key,
 )
+from jaxduel.votes.rewards import unit_of
 
 BATCHES = "num_batches"
 """The parameter of policies for their number of batches."""
@@ -74,6 +75,11 @@ class Group:
     def identifies(self) -> bool:
         """True if arms are identified, and no regret is measured."""
         return self.cells[0].question is not None
+
+    @property
+    def unit(self) -> str:
+        """The unit of runs that identify arms, "votes" or "pulls"; "" if regret is measured."""
+        return unit_of(self.definitions) if self.identifies else ""
 
     @property
     def stacked(self) -> tuple[StudyCell, ...]:

@@ -16,7 +16,10 @@ from jaxduel.simulation.identity import code_digest, versions
 from jaxduel.studies.engine import work
 from jaxduel.studies.engine.compatibility import ROUNDING
 from jaxduel.studies.engine.manifest import digest_of_json
-from jaxduel.votes import collecting, found, identifying, recommending, stopping
+from jaxduel.votes import collecting, found, identifying, recommending, rewards, stopping
+
+_NAMING = (collecting, found, identifying, recommending, rewards, stopping)
+"""The modules that name arms."""
 
 
 def identity(environment: Mapping[str, Any]) -> str:
@@ -56,8 +59,8 @@ def environment(device_kind: str, prng: str, *, identifies: bool = False) -> dic
 def blocks_code(identifies: bool = False) -> str:
     """Digest of the code that determines the numbers of blocks, including the code that names arms
     if `identifies`: 16 hexadecimal digits."""
-    naming = (collecting, found, identifying, recommending, stopping) if identifies else ()
-    return code_digest(work.__file__, *(str(module.__file__) for module in naming))
+    modules = (work, *_NAMING) if identifies else (work,)
+    return code_digest(*(str(module.__file__) for module in modules))
 
 
 def git_revision(folder: Path) -> str | None:

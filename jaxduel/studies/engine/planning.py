@@ -166,7 +166,7 @@ def _groups(family: tuple[Any, ...], cells: Sequence[StudyCell], wanted: _Wanted
         batched=batched,
         pairs=needs_pairs(cells, keep),
         delayed=cells[0].delay > 1,
-        poll=None if asked_for is None else asked_for.poll(cells[0].num_arms, votes),
+        poll=None if asked_for is None else asked_for.poll(problem, votes),
         platform=platform,
         memory=memory,
     )

@@ -53,11 +53,7 @@ class StudyProgress(Progress):
 def _unit(tasks: Iterable[Task]) -> str:
     """Unit of the amounts: "votes", "comparisons", "pulls", or both of the latter."""
     units = {
-        "votes"
-        if task.group.identifies
-        else "pulls"
-        if "pulls" in task.group.definitions
-        else "comparisons"
+        task.group.unit or ("pulls" if "pulls" in task.group.definitions else "comparisons")
         for task in tasks
     }
     return " and ".join(sorted(units))

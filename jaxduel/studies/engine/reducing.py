@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxduel.problems import DuelingProblem, PiecewiseProblem
+from jaxduel.problems import ArmsProblem, DuelingProblem, PiecewiseProblem
 from jaxduel.simulation import regret
 from jaxduel.simulation.checking import CheckedCell, Settings
 from jaxduel.simulation.compiling import compiled_once
@@ -232,7 +232,7 @@ def named_arrays_of(
         arrays["best"][number, list(found.truth.best)] = True
         if found.stops is not None:
             for name, values in (
-                ("stopped", found.stops.votes),
+                ("stopped", found.stops.at),
                 ("stopped_named", found.stops.named),
             ):
                 arrays.setdefault(name, np.zeros((cells, seeds), np.int64))[number] = values
@@ -253,7 +253,7 @@ def _found(
     """The result of a cell; `place` is its position in the records."""
     question, problem = cell.question, checked.problem
     assert question is not None
-    assert isinstance(problem, DuelingProblem)
+    assert isinstance(problem, DuelingProblem | ArmsProblem)
     asked = {**dataclasses.asdict(question), "recommend": cell.definitions, "top": None}
     truth = truth_of(problem, question.target)
     root = root_key(cell.root, cell.prng)

@@ -144,9 +144,10 @@ def _prepared(group: Group, start: int, lanes: int) -> Prepared:
     policies = [policy_of(cell) for cell in cells]
     horizons, times, poll = [cell.horizon for cell in cells], [c.checkpoints for c in cells], None
     if first.question is not None:
-        horizons = [most_comparisons(policy, None, first.horizon, None) for policy in policies]
+        if group.unit == "votes":
+            horizons = [most_comparisons(policy, None, first.horizon, None) for policy in policies]
         times = [(horizon,) for horizon in horizons]
-        poll = first.question.poll(first.num_arms, first.checkpoints)
+        poll = first.question.poll(problem_of(first), first.checkpoints)
     settings = Settings(
         seed=first.root,
         shuffle_arms=first.shuffle_arms,

@@ -77,7 +77,7 @@ def _overview(data: xarray.Dataset, cells: Frame, name: str) -> Section:
         *origin(data.attrs),
     ]
     left = _left(data)
-    tables = _REPORTED[measure].overview(data, cells)
+    tables = _REPORTED[measure.dimension].overview(data, cells)
     return Section(
         "overview",
         "Overview",
@@ -127,7 +127,7 @@ def _figures(
     from jaxduel.plotting import regret_words
 
     measure = measure_of(data)
-    keys = _REPORTED[measure].apart
+    keys = _REPORTED[measure.dimension].apart
     found: list[tuple[str, Figure]] = []
     for number, (setting, some) in enumerate(cells.groupby(keys, observed=True, sort=False)):
         problem, horizon, *definitions = setting
@@ -180,7 +180,7 @@ def _figure(
 def _ends(data: xarray.Dataset, cells: Frame) -> tuple[Table, list[str], bool]:
     """A table of all policies at the horizon, the best first; the names of the best, as `choose`
     takes them, as many as fit one figure; and whether some are left out."""
-    table, frame, most = _REPORTED[measure_of(data)].ends(data, cells)
+    table, frame, most = _REPORTED[measure_of(data).dimension].ends(data, cells)
     there = dict.fromkeys(frame[frame["num_seeds"] > 0]["variant"])
     names = [name if "[" in name else f"{name}[]" for name in there]
     return table, names[:most], len(names) > most
@@ -216,7 +216,9 @@ def _found_ends(data: xarray.Dataset, cells: Frame) -> tuple[Table, Frame, int]:
         for one in frame.to_dict("records")
     )
     header = ("policy", "rule", "seeds", "probability [95 %]", "simple regret")
-    table = Table("The best arm is named after the last vote", header, rows)
+    table = Table(
+        f"The best arm is named after the last {measure_of(data).clock[:-1]}", header, rows
+    )
     return table, frame, max(1, MOST_CURVES // frame["rule"].nunique())
 
 
@@ -239,12 +241,12 @@ def _chart(figure: SweepFigure) -> Chart:
         dash = css_dash(by_rule[one["rule"]] if by_rule else look.line)
         x, y, lower, upper = (numbers(some[name]) for name in ("x", *_ENDS))
         lines.append(Line(label, to_hex(look.color), dash, x, y, lower, upper))
-    return _REPORTED[measure_of(points)].chart(points, lines)
+    return _REPORTED[measure_of(points).dimension].chart(points, lines)
 
 
 def _found_chart(points: Frame, lines: Sequence[Line]) -> Chart:
     up = "probability that the best arm is named"
-    return Chart("votes", up, True, False, 0.0, 1.02, tuple(lines))
+    return Chart(measure_of(points).clock, up, True, False, 0.0, 1.02, tuple(lines))
 
 
 def _regret_chart(points: Frame, lines: Sequence[Line]) -> Chart:
@@ -277,10 +279,12 @@ class _Reported:
 
 
 _REPORTED = {
-    REGRET: _Reported(
+    REGRET.dimension: _Reported(
         lambda data, cells: [_best(data, cells)], REGRET.setting, _regret_ends, _regret_chart
     ),
-    NAMED: _Reported(lambda data, cells: [], NAMED.setting[:-1], _found_ends, _found_chart),
+    NAMED.dimension: _Reported(
+        lambda data, cells: [], NAMED.setting[:-1], _found_ends, _found_chart
+    ),
 }
 
 

@@ -17,8 +17,8 @@ def summary(groups: Sequence[Group]) -> list[str]:
     programs = {group.program for group in groups}
     every = tasks_of(groups)
     steps = sum(task.amount for task in every)
-    identifies = groups[0].identifies
-    ends = ("number of votes", "numbers of votes") if identifies else ("horizon", "horizons")
+    unit = groups[0].unit
+    ends = (f"number of {unit}", f"numbers of {unit}") if unit else ("horizon", "horizons")
     lines = [
         f"{counted(len(cells), 'cell')}: "
         f"{counted(len({c.policy for c in cells}), 'policy', 'policies')}, "
@@ -27,7 +27,7 @@ def summary(groups: Sequence[Group]) -> list[str]:
         f"{counted(len(groups), 'group')} of cells that run together, "
         f"{counted(len(programs), 'program')} to compile",
         f"{counted(len(every), 'block')} for {counted(groups[0].num_seeds, 'seed')} a cell: "
-        f"{steps:.4g} {'votes' if identifies else 'comparisons or pulls'}",
+        f"{steps:.4g} {unit or 'comparisons or pulls'}",
     ]
     for policy in dict.fromkeys(group.policy for group in groups):
         own = [group for group in groups if group.policy == policy]
@@ -49,9 +49,9 @@ def memory_line(groups: Sequence[Group], num_devices: int) -> str:
 
 
 def cell_lines(groups: Sequence[Group]) -> list[str]:
-    """Lines with all cells, in the order of the grid; cells that differ only in T, or in votes,
-    share a line."""
-    clock = "votes" if groups[0].identifies else "T"
+    """Lines with all cells, in the order of the grid; cells that differ only in T, or in votes
+    or pulls, share a line."""
+    clock = groups[0].unit or "T"
     horizons: dict[str, list[int]] = {}
     for cell in sorted((c for group in groups for c in group.cells), key=lambda cell: cell.index):
         settings = f"({cell.label})" if cell.label else ""

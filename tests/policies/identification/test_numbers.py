@@ -27,10 +27,10 @@ def _stopped(policy, problems, votes, num_seeds, target):
             [policy] * len(part), part, votes=votes, num_seeds=num_seeds, seed=first, stop="policy",
             target=target, checkpoints=[votes], recommend=["copeland"],
         )  # fmt: skip
-    assert all((one.stops.votes > 0).all() for one in found)
+    assert all((one.stops.at > 0).all() for one in found)
     right = np.mean([one.truth.is_right(one.stops.named) for one in found])
     assert right > 0.98
-    means = np.array([one.stops.votes.mean() for one in found])
+    means = np.array([one.stops.at.mean() for one in found])
     return means.mean(), means.std(ddof=1) / np.sqrt(len(means))
 
 

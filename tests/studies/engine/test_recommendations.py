@@ -46,7 +46,7 @@ def assert_found(groups, grid, make):
             found = jd.identify(
                 make(cell),
                 problem,
-                votes=cell.horizon,
+                **{grid.unit: cell.horizon},
                 num_seeds=task.seeds,
                 first_seed=task.first_seed,
                 checkpoints=cell.checkpoints,
@@ -69,7 +69,7 @@ def assert_found(groups, grid, make):
             assert np.isnan(own["gaps"][num:]).all()
             assert ("stopped" in own) == (found.stops is not None)
             if found.stops is not None:
-                np.testing.assert_array_equal(own["stopped"], found.stops.votes)
+                np.testing.assert_array_equal(own["stopped"], found.stops.at)
                 np.testing.assert_array_equal(own["stopped_named"], found.stops.named)
                 assert own["stopped"].max() <= cell.horizon
 
@@ -93,6 +93,22 @@ def test_policies_made_for_a_horizon_are_made_for_the_votes():
     )
     block = carry_out(tasks_of(groups)[0], jax.devices()[0])
     assert (block.arrays["batches"] <= 4).all()
+
+
+@pytest.mark.parametrize(
+    "entry", [PolicyEntry("ucb1"), PolicyEntry("base", parameters={"num_batches": 3})]
+)
+def test_blocks_of_arms_with_rewards_hold_what_identify_finds(entry):
+    problems = ProblemEntry(name="bernoulli[0.1,0.9,0.2]")
+    asked = {"recommend": None, "votes": None, "pulls": (60, 150)}
+    groups, grid = one(policies=entry, problems=problems, **asked, stop="glr", delta=0.9)
+    assert grid.recommend == ("mean", "most-pulled", "posterior")
+
+    def made(cell):
+        parameters = dict(cell.parameters)
+        return jd.policies.make(entry.name, num_arms=3, horizon=cell.horizon, **parameters)
+
+    assert_found(groups, grid, made)
 
 
 @pytest.mark.thorough

@@ -46,7 +46,7 @@ def test_regret_is_the_number_of_duels_until_the_answer(tmp_path):
     duels = report.runs[where(0.45), NTS].final
     for draw, number in zip(drawn(0.45, Order(runs=3), 3), duels, strict=True):
         found = jd.identify(policy, draw.problem, 100_000, 1, seed=draw.key, stop="policy")
-        assert found.stops.votes.tolist() == [number]
+        assert found.stops.at.tolist() == [number]
     with (tmp_path / "figure-1.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [float(row["lead"]) for row in rows] == sorted(LEADS) * 2

@@ -38,9 +38,9 @@ def expand(grid: Grid, progress: bool | None = False) -> tuple[StudyCell, ...]:
 
     The order is fixed: policies, their parameters, numbers of batches, delays, problems and,
     fastest of all, horizons or votes. Of two cells with the same key only one remains, the one
-    described with more parameters. Policies that pull arms have no cell on a preference matrix, or
-    if arms are identified; policies that compare arms have none on arms with rewards; policies that
-    do not support delays have none with a delay above 1.
+    described with more parameters. Policies that pull arms have no cell on a preference matrix;
+    policies that compare arms have none on arms with rewards; policies that do not support delays
+    have none with a delay above 1.
 
     Args:
       grid: the grid.
@@ -87,7 +87,7 @@ def _cells(grid: Grid, specs: Sequence[ProblemSpec], shown: Progress) -> tuple[S
         for times in (grid.checkpoints_of(horizon),)
         for spec, problem in built.items()
     }
-    question = Question(grid.target, grid.stop, grid.delta) if grid.identify else None
+    question = Question(grid.target or "", grid.stop, grid.delta) if grid.identify else None
     cells: dict[str, StudyCell] = {}
     lonely = {spec.label for spec in specs}
     for entry in grid.policies:
@@ -100,8 +100,6 @@ def _cells(grid: Grid, specs: Sequence[ProblemSpec], shown: Progress) -> tuple[S
             _combinations(entry, grid.batches), grid.delay, specs
         ):
             if pulls != isinstance(built[spec], ArmsProblem) or (delay > 1 and not learns_late):
-                continue
-            if pulls and grid.identify:
                 continue
             lonely.discard(spec.label)
             for horizon in grid.ends:
@@ -163,7 +161,7 @@ def _definitions(grid: Grid, spec: ProblemSpec, problem: Problem) -> tuple[str, 
     if grid.identify and isinstance(problem, PiecewiseProblem):
         raise GridError(f"'{spec.label}' changes: it has no arm that is to be named.", "problems")
     if grid.identify:
-        return grid.recommend
+        return grid.recommend or ()
     if not grid.regret:
         return (default_of(problem),)
     found, reason = [], ""

@@ -96,12 +96,17 @@ class PolicyEntry:
                 hint = ", or the grid's batches" if key == BATCHES else ""
                 raise GridError(f"{self.name} needs the parameter '{key}'{hint}.", "name")
 
-    def require_abilities(self, identifies: bool, stop: Any, ties: Any) -> None:
-        """Raises GridError if the grid's keys need an ability that the policy lacks: to compare
-        arms, to stop by itself, to learn from ties."""
-        pulls = self.policy_class.act.__annotations__.get("return") in ("Pull", "PullBatch")
-        if identifies and pulls:
-            raise GridError(f"{self.name} pulls arms: identify is for those that compare.", "name")
+    def require_abilities(self, unit: str, stop: Any, ties: Any) -> None:
+        """Raises GridError if the grid's keys need an ability that the policy lacks: to compare or
+        to pull arms, as the unit of runs that identify arms says, to stop by itself, to learn from
+        ties."""
+        if unit and registry.pulls_arms(self.policy_class) != (unit == "pulls"):
+            kind, other = ("pulls", "pulls") if unit == "votes" else ("compares", "votes")
+            raise GridError(
+                f"{self.name} {kind} arms: a grid that identifies arms needs {other} in place of "
+                f"{unit}.",
+                "name",
+            )
         if stop == "policy" and not issubclass(self.policy_class, SupportsAnswer):
             raise GridError(no_answer(self.name), "name")
         if ties == "tell" and not getattr(self.policy_class, "hears_ties", False):

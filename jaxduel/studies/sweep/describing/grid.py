@@ -31,15 +31,18 @@ from jaxduel.studies.sweep.describing.fields import (
     constant,
     sentences,
 )
-from jaxduel.votes.found import TARGETS
+from jaxduel.votes.found import TARGETS, targets_of
 from jaxduel.votes.recommending import RULES
-from jaxduel.votes.stopping import STOPS
+from jaxduel.votes.rewards import REWARD_RULES
+from jaxduel.votes.stopping import STOPS, stops_of
 
 KEPT = ("seeds", "wins")
 """Optional records besides statistics: the regret of every seed at all checkpoints, the comparisons
 of every pair."""
 
-OF_VOTES = ("votes", "recommend", "target", "stop", "delta")
+BUDGETS = ("votes", "pulls")
+"""Fields of which grids that identify arms have one."""
+OF_NAMING = (*BUDGETS, "recommend", "target", "stop", "delta")
 """Fields of grids that identify arms, which measure no regret."""
 OF_REGRET = ("horizons", "regret", "keep")
 """Fields of grids that measure regret."""
@@ -79,8 +82,9 @@ class Grid:
         unless arms are identified.
       num_seeds: runs per cell.
       seed: root of all randomness, from 0 to 2^32 - 1.
-      checkpoints: approximate number of times (or numbers of votes) to record, evenly in log t; or
-        a tuple of increasing times: a cell has the times up to its horizon, and the horizon.
+      checkpoints: approximate number of times (or numbers of votes or pulls) to record, evenly in
+        log t; or a tuple of increasing times: a cell has the times up to its horizon, and the
+        horizon.
       regret: definitions ("average", "binary strong", "binary weak", "borda", "copeland", "pulls",
         "votes", "weak"), of which a problem has the ones defined for it; () stands for each
         problem's default, "copeland" or "pulls".
@@ -93,13 +97,16 @@ class Grid:
       lanes: seeds side by side; None: a number that depends on the policy and its cells.
       keep: optional records, some of `KEPT`.
       ties: "coin", "drop" or "tell", as in `jaxduel.simulate`.
-      identify: whether cells are runs of `jaxduel.identify`, of policies that compare arms, and
-        measure no regret.
-      votes: with identify: votes per seed; each number has its own cells, like a horizon. Policies
-        that are made for a horizon take the number of votes as horizon.
-      recommend: with identify: rules that name arms, "copeland", "borda", "btl".
-      target: with identify: the best arms, "copeland", "borda" or "condorcet".
-      stop: with identify: the rule that stops a run, "condorcet", "policy" or None.
+      identify: whether cells are runs of `jaxduel.identify`, and measure no regret.
+      votes: with identify, of policies that compare arms: votes per seed; each number has its own
+        cells, like a horizon. Policies that are made for a horizon take the number as horizon.
+      pulls: with identify, of policies that pull arms, in place of votes: pulls per seed.
+      recommend: with identify: rules that name arms, "copeland", "borda", "btl", or, with pulls,
+        "mean", "most-pulled", "posterior"; None stands for all.
+      target: with identify: the best arms, "copeland", "borda" or "condorcet", or, with pulls,
+        "mean"; None stands for the first of them.
+      stop: with identify: the rule that stops a run, "condorcet", or with pulls "glr"; "policy";
+        or None.
       delta: with identify: the probability with which the stopping rule may name a wrong arm.
 
     Raises:
@@ -134,29 +141,59 @@ class Grid:
     ties: Literal[TIES] = TIES[0]  # pyright: ignore[reportInvalidTypeForm]
     identify: bool = False
     votes: Some[Count] | None = None
-    recommend: Some[Literal[RULES]] = RULES  # pyright: ignore[reportInvalidTypeForm]
-    target: Literal[TARGETS] = TARGETS[0]  # pyright: ignore[reportInvalidTypeForm]
+    pulls: Some[Count] | None = None
+    recommend: Some[Literal[(*RULES, *REWARD_RULES)]] | None = None  # pyright: ignore[reportInvalidTypeForm]
+    target: Literal[TARGETS] | None = None  # pyright: ignore[reportInvalidTypeForm]
     stop: Literal[STOPS] | None = None  # pyright: ignore[reportInvalidTypeForm]
     delta: Annotated[float, AfterValidator(_is_probability)] = 0.05
 
     def __post_init__(self) -> None:
-        for field in OF_REGRET if self.identify else OF_VOTES:
+        for field in OF_REGRET if self.identify else OF_NAMING:
             if getattr(self, field) != getattr(type(self), field):
-                raise GridError(_MISPLACED[field in OF_VOTES].format(field), field)
+                raise GridError(_MISPLACED[field in OF_NAMING].format(field), field)
         if not self.ends:
-            key = "votes" if self.identify else "horizons"
-            raise GridError(f"the grid needs the key '{key}'.", key)
+            keys = BUDGETS if self.identify else ("horizons",)
+            text = "', or, for arms with rewards, '".join(keys)
+            raise GridError(f"the grid needs the key '{text}'.", keys[0])
+        if self.identify:
+            self._fill_in()
         for number, entry in enumerate(self.policies):
             try:
                 entry.require_parameters(bool(self.batches))
-                entry.require_abilities(self.identify, self.stop, self.ties)
+                entry.require_abilities(self.unit, self.stop, self.ties)
             except GridError as error:
                 raise GridError(error, "policies", number, *error.place) from None
 
+    def _fill_in(self) -> None:
+        """Checks the fields of grids that identify arms, and puts rules and a target for None.
+
+        Raises:
+          GridError: for votes and pulls at once, or what arms of the other kind have.
+        """
+        if self.votes and self.pulls:
+            raise GridError("a grid has votes or pulls, not both.", "pulls")
+        rewards = bool(self.pulls)
+        rules, targets = REWARD_RULES if rewards else RULES, targets_of(rewards)
+        object.__setattr__(self, "recommend", self.recommend or rules)
+        object.__setattr__(self, "target", self.target or targets[0])
+        known = {"recommend": rules, "target": targets, "stop": stops_of(rewards)}
+        for field, names in known.items():
+            value = getattr(self, field)
+            for one in value if isinstance(value, tuple) else (value,):
+                if one is not None and one not in names:
+                    kind = "arms with rewards" if rewards else "arms that are compared"
+                    what = f"{field} '{one}' is not for {kind}"
+                    raise GridError(f"{what}: known are {', '.join(names)}.", field)
+
+    @property
+    def unit(self) -> str:
+        """The unit of runs that identify arms, "votes" or "pulls"; "" if regret is measured."""
+        return ("pulls" if self.pulls else "votes") if self.identify else ""
+
     @property
     def ends(self) -> tuple[int, ...]:
-        """The horizons, in comparisons or pulls, or in votes if arms are identified."""
-        return (self.votes if self.identify else self.horizons) or ()
+        """The horizons, in comparisons or pulls, or in the unit of runs that identify arms."""
+        return (self.votes or self.pulls if self.identify else self.horizons) or ()
 
     def checkpoints_of(self, horizon: int) -> tuple[int, ...]:
         """The times at which a run up to a horizon is recorded: increasing, the last is the
@@ -169,7 +206,8 @@ class Grid:
         """The grid as plain values under the keys of the TOML file, with defaults filled in, except
         for keys of the other kind of grid: equal grids give equal values. (JSON text of an infinite
         parameter is Infinity.)"""
-        left_out = OF_REGRET if self.identify else (*OF_VOTES, "identify")
+        left_out = OF_REGRET if self.identify else (*OF_NAMING, "identify")
+        left_out += tuple(key for key in BUDGETS if self.identify and key != self.unit)
         left_out += ("ties",) if self.ties == TIES[0] else ()
         document = {
             **{KEYS.get(k, k): value for k, value in vars(self).items() if k not in left_out},
@@ -201,7 +239,8 @@ class Grid:
             if key not in fields:
                 raise GridError(unknown_name("key of the grid", key, fields), key)
         has_batches = constant(given.get("batches", ())) != ()
-        needs = given.get("identify") is True, given.get("stop"), given.get("ties")
+        unit = ("pulls" if "pulls" in given else "votes") if given.get("identify") is True else ""
+        needs = unit, given.get("stop"), given.get("ties")
         made: dict[str, Callable[[dict[str, Any]], list[Any]]] = {
             "policies": lambda table: _policies(table, has_batches, needs),
             "problems": lambda table: _problems(table, Path(folder or "")),
@@ -217,7 +256,7 @@ class Grid:
 _MISPLACED = {
     True: "{} is for grids that identify arms: write identify = true, or leave it out.",
     False: "{} is for regret, which a grid with identify = true does not measure: its runs "
-    "end with votes, such as votes = 10_000.",
+    "end with votes, such as votes = 10_000, or with pulls.",
 }
 """Sentences on a key of the other kind of grid; True: a key for identifying arms."""
 
@@ -245,7 +284,7 @@ def _entries(key: str, tables: Any, made: Callable[[dict[str, Any]], list[Any]])
 
 
 def _policies(
-    table: dict[str, Any], has_batches: bool, needs: tuple[bool, Any, Any]
+    table: dict[str, Any], has_batches: bool, needs: tuple[str, Any, Any]
 ) -> list[PolicyEntry]:
     """The policies of a table, whose `name` may be a list of names; `needs` are arguments of
     `PolicyEntry.require_abilities`."""

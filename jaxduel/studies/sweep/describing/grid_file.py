@@ -24,8 +24,9 @@ from jaxduel.studies.sweep.describing.entries import (
 )
 from jaxduel.studies.sweep.describing.fields import KEYS, GridError, table_of
 from jaxduel.studies.sweep.describing.grid import (
+    BUDGETS,
+    OF_NAMING,
     OF_REGRET,
-    OF_VOTES,
     TABLES,
     Grid,
     single_table,
@@ -81,6 +82,9 @@ def read_grid(path: str | os.PathLike[str]) -> Grid:
         target = "copeland"           # or "borda", "condorcet"
         stop = "condorcet"            # or "policy"; none if left out
         delta = 0.05
+
+    Of arms with rewards, `pulls` take the place of votes, the rules are "mean", "most-pulled" and
+    "posterior", and a run stops by "glr" or "policy".
 
     Then, in both cases:
 
@@ -223,9 +227,13 @@ def schema() -> dict[str, Any]:
         **{key: found[key] for key in ("type", "required", "additionalProperties")},
         "oneOf": [
             {"required": [key], "not": {"anyOf": [{"required": [other]} for other in others]}}
-            for key, others in (("horizons", OF_VOTES), ("votes", OF_REGRET))
+            for key, others in (
+                ("horizons", OF_NAMING),
+                ("votes", (*OF_REGRET, "pulls")),
+                ("pulls", (*OF_REGRET, "votes")),
+            )
         ],
-        "dependentRequired": {"votes": ["identify"]},
+        "dependentRequired": {key: ["identify"] for key in BUDGETS},
         "properties": fields,
     }
 

@@ -37,7 +37,7 @@ _RARE = {"regret", "pairs_mean", "stopped"}
 """Lazy variables that exist only if blocks hold them."""
 _COLUMNS = {
     *(axis.name for axis in (FAMILY, *AXES) if axis.part != "parameter"),
-    *("votes", "probability", "simple_regret", "tau", "share_stopped", "share_wrong"),
+    *("votes", "pulls", "probability", "simple_regret", "tau", "share_stopped", "share_wrong"),
     *("mean", "std", "sem", "lower95", "upper95", "q25", "median", "q75", "mark", "variant", "row"),
     *("entry", "facet", "curve", "line", "level", "title"),
 }
@@ -74,7 +74,8 @@ def open_sweep(
         the mean plays of ordered pairs, where the sweep keeps them.
 
       If arms are identified (`identify = true`), the dimension rule replaces definition, horizon is
-      the number of votes per run, t is in votes, and regret and plays are replaced by
+      the number of votes (of arms with rewards pulls) per run, t is in votes, and regret and plays
+      are replaced by
 
       - probability (..., rule, checkpoint): the share of seeds for which a rule names one of the
         best arms; simple_regret and tau: means over seeds, as in `jaxduel.votes.Found`;

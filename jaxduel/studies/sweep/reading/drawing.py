@@ -118,8 +118,8 @@ def draw_maps(points: Frame, x: str, y: str, left_out: Sequence[str] = ()) -> Fi
 
 
 def draw_found(points: Frame, titles: Mapping[str, str], x: str) -> Figure:
-    """Draws the probability against votes (x = "t"), or the votes needed, in axes for each facet;
-    `titles` are by facet."""
+    """Draws the probability against votes or pulls (x = "t"), or those needed, in axes for each
+    facet; `titles` are by facet."""
     if x != "t":
         return draw_lines(points, titles, x)
     from jaxduel.plotting import Missing, draw, spread_words, votes_line, votes_panel
@@ -138,9 +138,12 @@ def draw_found(points: Frame, titles: Mapping[str, str], x: str) -> Figure:
         for name in titles
     }
     every = (line for some in lines.values() for line in some)
-    about = _heading(points, spread_words(every, measure_of(points).of))
+    measure = measure_of(points)
+    about, across = _heading(points, spread_words(every, measure.of)), measure.clock
     return draw([
-        votes_panel(some, titles[name], about=about) if some else Missing(titles[name], _NOT_YET)
+        votes_panel(some, titles[name], about=about, across=across)
+        if some
+        else Missing(titles[name], _NOT_YET)
         for name, some in lines.items()
     ])  # fmt: skip
 

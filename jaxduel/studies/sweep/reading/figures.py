@@ -83,7 +83,7 @@ class SweepFigure:
         """The figure."""
         if self.y is not None:
             return draw_maps(self.points, self.x, self.y, self.left_out)
-        return _DRAWN[measure_of(self.points)].draw(self.points, self.titles, self.x)
+        return _DRAWN[measure_of(self.points).dimension].draw(self.points, self.titles, self.x)
 
     def write(self, folder: OutputFolder, name: str | None = None) -> list[Path]:
         """Writes NAME.png, NAME.pdf and NAME.csv, and returns their paths."""
@@ -94,7 +94,7 @@ def sweep_figures(dataset: xarray.Dataset, x: str = "t", **asked: Any) -> list[S
     """The figure of `sweep_figure`; if arms are identified and x is "t", also figures of the votes
     needed against each varied parameter, if the best arm is named often enough."""
     figures = [sweep_figure(dataset, x=x, **asked)]
-    if x != "t" or not _DRAWN[measure_of(dataset)].further:
+    if x != "t" or not _DRAWN[measure_of(dataset).dimension].further:
         return figures
     cells = figures[0].points
     for name in parameter_names(dataset):
@@ -122,7 +122,7 @@ def sweep_figure(
     longest horizon. Policies without the parameter on the horizontal axis are levels. Maps show one
     policy each, regret at the horizon over x and y; the smallest of a setting is framed. If arms
     are identified, curves are policies and rules: the probability that the best arm is named
-    against votes, or for another x the votes needed for 0.9; there are no maps.
+    against votes or pulls, or for another x those needed for 0.9; there are no maps.
 
     Args:
       dataset: data set from `open_sweep`.
@@ -141,7 +141,7 @@ def sweep_figure(
       InputError: if a name is not in the sweep or cannot be drawn as asked, nothing has run yet, or
         one figure would hold too much.
     """
-    drawn = _DRAWN[measure_of(dataset)]
+    drawn = _DRAWN[measure_of(dataset).dimension]
     if kind == "heatmap" and drawn.no_maps:
         raise InputError(drawn.no_maps)
     cells = choose(dataset, **chosen)
@@ -178,7 +178,8 @@ def sweep_figure(
     lines = lines[lines["num_seeds"] > 0]
     points = drawn.points(dataset, lines, x)
     points = points.assign(x=points[x].astype(float), y=points[y or x].astype(float))
-    stem = drawn.stems[x != "t"].format(x) if y is None else f"heatmap-{x}-{y}"
+    stem = drawn.stems[x != "t"].format(x=x, clock=measure_of(dataset).clock)
+    stem = stem if y is None else f"heatmap-{x}-{y}"
     chosen_by = (axis for axis in axes_of("setting", "policy", "measure") if axis.option)
     parts = {axis.letter or axis.option: chosen.get(axis.option, ()) for axis in chosen_by}
     name = named_after(stem + (f"-by-{by}" if by else ""), **parts)
@@ -232,11 +233,11 @@ class _Drawn:
 
 
 _DRAWN = {
-    REGRET: _Drawn(_regret_points, draw_lines, ("curves-{}", "curves-{}")),
-    NAMED: _Drawn(
+    REGRET.dimension: _Drawn(_regret_points, draw_lines, ("curves-{x}", "curves-{x}")),
+    NAMED.dimension: _Drawn(
         found_points,
         draw_found,
-        ("named-votes", "needed-{}"),
+        ("named-{clock}", "needed-{x}"),
         further=True,
         no_maps="a heat map is of regret, and the sweep has none: it identifies arms.",
     ),

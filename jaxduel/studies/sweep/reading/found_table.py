@@ -1,5 +1,5 @@
 """A sweep that identifies arms as tables, and the points of its figures: the probability that the
-best arm is named, and the votes needed for a probability."""
+best arm is named, and the votes or pulls needed for a probability."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxduel.policies.checks import require_probability
 from jaxduel.stats import wilson95
 from jaxduel.studies.sweep.axes import CELL, columns_of
 from jaxduel.studies.sweep.reading.cells import Frame, values_at, values_in, with_text
-from jaxduel.studies.sweep.reading.layout import MEANS, NAMED
+from jaxduel.studies.sweep.reading.layout import MEANS, NAMED, measure_of
 from jaxduel.studies.tables import aligned, short
 from jaxduel.votes.recommending import crossings
 
@@ -34,9 +34,10 @@ def found_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool = False) -
     """The table of `SweepDataset.to_frame` if arms are identified, for some rows of `cells_of`; if
     `final`, only rows at the last checkpoint."""
     frame = _with_wilson95(values_at(dataset, cells, {name: name for name in MEANS}, last=final))
-    frame = frame.rename(columns={"t": "votes"})
+    unit = measure_of(dataset).clock
+    frame = frame.rename(columns={"t": unit})
     first = [name for name in cells if name not in ("variant", "num_seeds", "batches_mean")]
-    columns = ["votes", "num_seeds", "probability", "lower95", "upper95", *MEANS[1:]]
+    columns = [unit, "num_seeds", "probability", "lower95", "upper95", *MEANS[1:]]
     for name in _OF_CELLS[:2]:
         if name in dataset:
             values = values_in(dataset, name, CELL).ravel()
@@ -54,11 +55,11 @@ def _with_wilson95(frame: Frame) -> Frame:
 
 
 def needed_frame(dataset: xarray.Dataset, cells: Frame, target: float) -> Frame:
-    """Votes after which a rule names one of the best arms with probability `target`, for some rows
-    of `cells_of`.
+    """Votes, or pulls, after which a rule names one of the best arms with probability `target`, for
+    some rows of `cells_of`.
 
     Returns:
-      The cells that have run, with needed, lower95 and upper95: votes, inf where the last
+      The cells that have run, with needed, lower95 and upper95: inf where the last
       checkpoint is not enough (`jaxduel.votes.recommending.votes_needed`).
 
     Raises:
@@ -77,8 +78,8 @@ def needed_frame(dataset: xarray.Dataset, cells: Frame, target: float) -> Frame:
 
 
 def found_points(dataset: xarray.Dataset, lines: Frame, x: str) -> Frame:
-    """The points of curves, in the columns mean, lower95 and upper95: against votes (x = "t") the
-    probability that the best arm is named; else, in the column up too, the votes needed for
+    """The points of curves, in the columns mean, lower95 and upper95: against votes or pulls (x
+    = "t") the probability that the best arm is named; else, in the column up too, those needed for
     `DRAWN_TARGET`.
 
     Raises:
@@ -87,21 +88,22 @@ def found_points(dataset: xarray.Dataset, lines: Frame, x: str) -> Frame:
     if x == "t":
         points = _with_wilson95(values_at(dataset, lines, {"probability": "probability"}))
         return points.rename(columns={"probability": "mean"})
+    unit = measure_of(dataset).clock
     points = needed_frame(dataset, lines, DRAWN_TARGET).rename(columns={"needed": "mean"})
     if not np.isfinite(points["mean"]).any():
         raise InputError(
-            f"no rule names the best arm with probability {DRAWN_TARGET:g} yet: there are no votes "
-            "needed to draw."
+            f"no rule names the best arm with probability {DRAWN_TARGET:g} yet: there are no "
+            f"{unit} needed to draw."
         )
-    return points.assign(t=points["horizon"], up=f"votes for P = {DRAWN_TARGET:g}")
+    return points.assign(t=points["horizon"], up=f"{unit} for P = {DRAWN_TARGET:g}")
 
 
 def found_lines(dataset: xarray.Dataset, cells: Frame) -> list[str]:
     """The results of a sweep that identifies arms, as text, for some rows of `cells_of`."""
     numbers = _shown(dataset, cells)
-    stops = "share_stopped" in numbers
-    header = ["problem", "policy", "rule", "K", "votes", "seeds", "P(best named)"]
-    header += [f"votes for {SHOWN_TARGET:g}", *["stopped", "wrongly"] * stops]
+    stops, unit = "share_stopped" in numbers, measure_of(dataset).clock
+    header = ["problem", "policy", "rule", "K", unit, "seeds", "P(best named)"]
+    header += [f"{unit} for {SHOWN_TARGET:g}", *["stopped", "wrongly"] * stops]
     rows = []
     for one in numbers.to_dict("records"):
         row = [one["problem"], one["variant"], one["rule"], str(one["num_arms"])]
@@ -121,8 +123,8 @@ def found_lines(dataset: xarray.Dataset, cells: Frame) -> list[str]:
         rows.append(row)
     explained = [
         "P(best named): share of seeds for which the rule names one of the best arms after the",
-        f"last vote, with its 95 % interval (Wilson). votes for {SHOWN_TARGET:g}: those after",
-        "which it does with that probability, with a 95 % interval.",
+        f"last {unit[:-1]}, with its 95 % interval (Wilson). {unit} for {SHOWN_TARGET:g}: those",
+        "after which it does with that probability, with a 95 % interval.",
     ]
     if stops:
         explained.append("stopped, wrongly: shares of seeds for which what stops did.")

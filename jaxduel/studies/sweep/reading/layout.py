@@ -4,7 +4,7 @@ seeds in the blocks of a sweep that identifies arms."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +16,7 @@ from jaxduel.stats import Moments, Paired, paired, paired_shares
 from jaxduel.studies.engine.blocks import Block
 from jaxduel.studies.sweep.axes import CELL, axes_of
 from jaxduel.studies.tables import rounded, with_interval
+from jaxduel.votes.rewards import unit_of
 
 if TYPE_CHECKING:
     import xarray
@@ -151,13 +152,23 @@ NAMED = Measure(
 """The share of runs in which a rule names the best arm."""
 
 
+NAMED_BY_PULLS = replace(
+    NAMED,
+    clock="pulls",
+    across="pulls",
+    compared="share of seeds for which none of the best arms is named after the last pull.",
+)
+"""How often the best arm is named, of arms with rewards."""
 MEASURES = {measure.dimension: measure for measure in (REGRET, NAMED)}
 """The measures, by their dimension."""
 
 
 def measure_of(table: Any) -> Measure:
     """The measure of a data set, or of a table of its cells."""
-    return NAMED if NAMED.dimension in table else REGRET
+    if NAMED.dimension not in table:
+        return REGRET
+    rules = np.unique(np.asarray(table[NAMED.dimension], str))
+    return NAMED_BY_PULLS if unit_of(rules) == "pulls" else NAMED
 
 
 class Tallied(NamedTuple):

@@ -19,7 +19,7 @@ from jaxduel.studies.sweep.axes import CELL
 from jaxduel.studies.sweep.reading.layout import (
     DIMENSIONS,
     MEASURES,
-    NAMED,
+    REGRET,
     StoredBlock,
     StoredGroup,
     measure_of,
@@ -68,13 +68,13 @@ class SweepDataset(xarray.Dataset):
 
         return frame_of(self, final=final)
 
-    def votes_needed(self, target: float) -> pandas.DataFrame:
-        """Votes after which a rule names one of the best arms with probability `target`, for a
-        sweep that identifies arms: a row per cell and rule.
+    def needed(self, target: float) -> pandas.DataFrame:
+        """Votes, or pulls, after which a rule names one of the best arms with probability `target`,
+        for a sweep that identifies arms: a row per cell and rule.
 
-        Columns: policy, parameters (the label), problem, num_arms, horizon (votes of a run), rule,
-        delay, one per parameter, num_seeds, needed, lower95, upper95 (a 95 % interval): inf where
-        the last checkpoint is not enough. There are no rows for cells that have not run.
+        Columns: policy, parameters (the label), problem, num_arms, horizon (votes or pulls of a
+        run), rule, delay, one per parameter, num_seeds, needed, lower95, upper95 (a 95 % interval):
+        inf where the last checkpoint is not enough. There are no rows for cells that have not run.
 
         Args:
           target: a probability, strictly between 0 and 1.
@@ -88,7 +88,7 @@ class SweepDataset(xarray.Dataset):
           >>> rucb, cyclic = PolicyEntry("rucb"), ProblemEntry(name="cyclic")
           >>> grid = Grid(policies=rucb, problems=cyclic, identify=True, votes=500, num_seeds=20)
           >>> outcome = run_sweep(grid, "found")
-          >>> needed = jd.open_sweep("found").votes_needed(0.5)
+          >>> needed = jd.open_sweep("found").needed(0.5)
           >>> needed["rule"].tolist()
           ['copeland', 'borda', 'btl']
           >>> bool((needed["lower95"] <= needed["upper95"]).all())
@@ -97,8 +97,8 @@ class SweepDataset(xarray.Dataset):
         from jaxduel.studies.sweep.reading.cells import cells_of
         from jaxduel.studies.sweep.reading.found_table import needed_frame
 
-        if measure_of(self) is not NAMED:
-            raise InputError("votes_needed: the sweep measures regret, and names no arms.")
+        if measure_of(self) is REGRET:
+            raise InputError("needed: the sweep measures regret, and names no arms.")
         cells = needed_frame(self, cells_of(self), target).drop(columns="variant")
         last = ["num_seeds", "needed", "lower95", "upper95"]
         first = [name for name in cells if name not in (*last, "batches_mean")]

@@ -55,7 +55,7 @@ def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = Fal
         if name not in dataset:
             raise InputError(f"a table needs '{name}', which the data set has not: it was dropped.")
     cells: Frame = cells_of(dataset) if chosen is None else chosen
-    return _TABLES[measure].frame(dataset, cells, final=final)
+    return _TABLES[measure.dimension].frame(dataset, cells, final=final)
 
 
 def _regret_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool) -> Frame:
@@ -99,14 +99,15 @@ def show_lines(
     Raises:
       InputError: if a name is not in the sweep.
     """
-    lines = _TABLES[measure_of(dataset)].lines(dataset, choose(dataset, **chosen), columns, width)
+    tables = _TABLES[measure_of(dataset).dimension]
+    lines = tables.lines(dataset, choose(dataset, **chosen), columns, width)
     return [progress_line(dataset), "", *lines]
 
 
 def show_csv(dataset: xarray.Dataset, **chosen: Any) -> str:
     """The numbers of `show_lines` as CSV: one line per cell of the grid and definition, floats to
     the last bit; nan for cells that have not run."""
-    return _TABLES[measure_of(dataset)].csv(dataset, choose(dataset, **chosen))
+    return _TABLES[measure_of(dataset).dimension].csv(dataset, choose(dataset, **chosen))
 
 
 def _regret_csv(dataset: xarray.Dataset, cells: Frame) -> str:
@@ -164,8 +165,10 @@ class _Tables(NamedTuple):
 
 
 _TABLES = {
-    REGRET: _Tables(_regret_frame, _regret_lines, _regret_csv),
-    NAMED: _Tables(found_frame, lambda data, cells, *_: found_lines(data, cells), found_csv),
+    REGRET.dimension: _Tables(_regret_frame, _regret_lines, _regret_csv),
+    NAMED.dimension: _Tables(
+        found_frame, lambda data, cells, *_: found_lines(data, cells), found_csv
+    ),
 }
 
 

@@ -252,8 +252,25 @@ def test_what_is_not_given_is_said():
         (
             {"policies": (DTS, PolicyEntry("thompson-gaussian"))},
             ("policies", 1, "name"),
-            "^thompson-gaussian pulls arms: identify is for those that compare",
+            "^thompson-gaussian pulls arms: a grid that identifies arms needs pulls in place of v",
         ),
+        ({"pulls": 10}, ("pulls",), "^a grid has votes or pulls, not both"),
+        (
+            {"votes": None, "pulls": 10},
+            ("policies", 0, "name"),
+            "^dts compares arms: a grid that identifies arms needs votes in place of pulls",
+        ),
+        (
+            {"votes": None, "pulls": 10, "stop": "condorcet"},
+            ("stop",),
+            "^stop 'condorcet' is not for arms with rewards: known are glr, policy",
+        ),
+        (
+            {"recommend": "mean"},
+            ("recommend",),
+            "^recommend 'mean' is not for arms that are compared: known are copeland",
+        ),
+        ({"target": "mean"}, ("target",), "^target 'mean' is not for arms that are compared"),
         ({"stop": "policy"}, ("policies", 0, "name"), "^dts does not stop by itself"),
         ({"ties": "tell"}, ("policies", 0, "name"), "^dts does not learn from ties"),
     ],

@@ -113,7 +113,7 @@ name = "arxiv"
         ("identify = true", "horizons = 10", 2, "votes is for grids that identify arms"),
         ('"btl"', '"bt"', 3, "unknown value of recommend 'bt': .*'btl'"),
         ("0.1", "1.5", 4, "delta must be a probability between 0 and 1, not 1.5"),
-        ('"dts"', '"etc"', 7, "etc pulls arms: identify is for those that compare"),
+        ('"dts"', '"etc"', 7, "etc pulls arms: a grid that identifies arms needs pulls"),
     ],
 )
 def test_what_is_wrong_with_a_question_is_said_with_its_line(tmp_path, old, new, line, message):

@@ -76,8 +76,8 @@ def test_the_data_set_is_what_identify_finds(data, founds):
                 cell.probability.sel(rule=rule), found.probability(rule)[0]
             )
         np.testing.assert_array_equal(cell.cast, found.cast)
-        np.testing.assert_array_equal(cell.stopped, found.stops.votes)
-        assert float(cell.share_stopped) == (found.stops.votes >= 0).mean()
+        np.testing.assert_array_equal(cell.stopped, found.stops.at)
+        assert float(cell.share_stopped) == (found.stops.at >= 0).mean()
         wrong = (found.stops.named >= 0) & ~np.isin(found.stops.named, found.truth.best)
         assert float(cell.share_wrong) == wrong.mean()
 
@@ -107,13 +107,13 @@ def test_a_table_does_not_depend_on_the_order_of_dimensions(data):
 
 
 def test_votes_needed_are_those_of_identify(data, founds):
-    needed = data.votes_needed(0.7)
+    needed = data.needed(0.7)
     assert len(needed) == 3 * 2
     for one in needed.to_dict("records"):
-        found = founds[one["policy"], one["parameters"]].votes_needed(one["rule"], 0.7)
+        found = founds[one["policy"], one["parameters"]].needed(one["rule"], 0.7)
         np.testing.assert_allclose([one["needed"], one["lower95"], one["upper95"]], found)
     with pytest.raises(InputError, match="target must be a probability"):
-        data.votes_needed(1.0)
+        data.needed(1.0)
 
 
 def test_a_sweep_that_was_stopped_goes_on_to_the_same_bits(folder, tmp_path):
@@ -133,7 +133,7 @@ def test_cells_that_have_not_run_are_shown_as_such(tmp_path):
     ran = frame["num_seeds"] > 0
     assert 0 < ran.sum() < len(frame)
     assert frame.loc[~ran, ["probability", "lower95", "upper95"]].isna().all(axis=None)
-    assert len(data.votes_needed(0.9)) == ran.sum()
+    assert len(data.needed(0.9)) == ran.sum()
     assert any(line.rstrip().endswith("-") for line in show_lines(data))
     assert sweep_figure(data).points["mean"].notna().all()
 
@@ -145,13 +145,13 @@ def test_it_is_shown_as_text_and_as_csv(data, founds):
     share, low, high = (values[-1] for values in found.probability("btl"))
     row = next(line for line in lines if "alpha=0.51" in line and " btl " in line)
     assert f"{share:.3f} [{low:.3f}, {high:.3f}]" in row
-    assert row.split()[-2] == f"{(found.stops.votes >= 0).mean():.1%}"
+    assert row.split()[-2] == f"{(found.stops.at >= 0).mean():.1%}"
     table = pandas.read_csv(io.StringIO(show_csv(data, rule=("btl",))))
     assert table["rule"].tolist() == ["btl"] * 3
     ends = wilson95(np.rint(table["probability"] * 10), 10)
     one_ulp = np.testing.assert_array_max_ulp  # pandas before 4 reads numbers no more exactly
     one_ulp(table[["lower95", "upper95"]].to_numpy().T, np.array(ends))
-    one_ulp(table["needed"], np.array([f.votes_needed("btl", 0.95)[0] for f in founds.values()]))
+    one_ulp(table["needed"], np.array([f.needed("btl", 0.95)[0] for f in founds.values()]))
 
 
 def test_policies_are_compared_by_the_seeds_that_name_a_wrong_arm(data, founds):
@@ -211,7 +211,7 @@ def test_figures_are_the_probability_and_the_votes_needed(data, founds, tmp_path
     assert drawn == sorted(map(tuple, shares))
     assert len(figure.legends[0].get_texts()) == 3 + 2
     points = needed.points[needed.points["rule"] == "btl"]
-    values = [f.votes_needed("btl", 0.9)[0] for f in founds.values()]
+    values = [f.needed("btl", 0.9)[0] for f in founds.values()]
     assert points["mean"].tolist() == values
     (axes,) = needed.draw().axes
     assert (axes.get_xlabel(), axes.get_ylabel()) == (r"$\alpha$", "votes for P = 0.9")
@@ -242,4 +242,4 @@ def test_a_sweep_of_regret_has_no_rules(tmp_path):
     with pytest.raises(InputError, match="has no rules"):
         show_lines(data, rule=("btl",))
     with pytest.raises(InputError, match="measures regret"):
-        data.votes_needed(0.9)
+        data.needed(0.9)
