@@ -27,7 +27,7 @@ class Ballots(NamedTuple):
     votes: jax.Array  # () int32: votes cast, ties included, up to the last checkpoint
     passed: jax.Array  # () int32: checkpoints that are reached
     wins: Any  # (M, K, K) int32: wins of i over j, after checkpoint m - 1 and up to m; of arms with
-    # rewards `Pulled`, (M, K) each
+    # rewards `Pulled`, (M + 1, K) each, the last row of pulls that do not count
     tally: Any  # as `wins` so far, without M, those at the start included; None unless a rule stops
     stopped: Any  # () int32: votes when a rule or the policy stopped, -1 before; None if none stops
     named: Any  # () int32: the arm that the rule named, or the policy's answer; None if none stops
@@ -50,7 +50,7 @@ def no_ballots(cell: Cell, arms: jax.Array) -> Ballots | None:
     none = Ballots(
         votes=jnp.int32(0),
         passed=jnp.int32(0),
-        wins=jax.tree.map(lambda x: jnp.zeros((points, *x.shape), x.dtype), tally),
+        wins=jax.tree.map(lambda x: jnp.zeros((points + pulls, *x.shape), x.dtype), tally),
         tally=None,
         stopped=jnp.int32(-1) if cell.poll.stops else None,
         named=jnp.int32(UNDECIDED) if cell.poll.stops else None,
@@ -96,17 +96,16 @@ def _cast_pull(
 ) -> Ballots:
     """`cast` of a pull."""
 
-    def added(pulled: Pulled) -> Pulled:
-        new = with_pulls(cell, arms, pulled, pull, reward)
-        return jax.tree.map(lambda x, y: jnp.where(counts, y, x), pulled, new)
-
-    place = jnp.minimum(ballots.passed, cell.poll.checkpoints.shape[0] - 1)
-    row = added(jax.tree.map(lambda x: x[place], ballots.wins))
-    wins = jax.tree.map(lambda x, y: x.at[place].set(y), ballots.wins, row)
+    num, place = arms.shape[0], jnp.where(counts, ballots.passed, cell.poll.checkpoints.shape[0])
+    flat: Pulled = jax.tree.map(lambda x: x.reshape(-1), ballots.wins)
+    there = Pull(place * num + pull.arm)
+    flat = with_pulls(cell, jnp.tile(arms, len(ballots.wins.pulls)), flat, there, reward)
+    wins = jax.tree.map(lambda x: x.reshape(-1, num), flat)
     ballots = _one_more(cell, ballots, jnp.asarray(counts))._replace(wins=wins)
     if ballots.tally is None:
         return ballots
-    return _judged(cell, arms, ballots._replace(tally=added(ballots.tally)), counts)
+    tally = with_pulls(cell, arms, ballots.tally, pull, reward)
+    return _judged(cell, arms, ballots._replace(tally=tally), counts)
 
 
 def _one_more(cell: Cell, ballots: Ballots, is_vote: jax.Array) -> Ballots:

@@ -152,10 +152,10 @@ class GaussianArms(NamedTuple):
         self, so_far: jax.Array, arms: jax.Array, plan: Pull | PullBatch, outcome: jax.Array
     ) -> jax.Array:
         """(K,) float32: sums of rewards minus their means."""
-        means = self.means[arms]
         if isinstance(plan, PullBatch):
-            return so_far + (outcome - plan.counts.astype(jnp.float32) * means)
-        return so_far.at[plan.arm].add(outcome - means[plan.arm], mode="promise_in_bounds")
+            return so_far + (outcome - plan.counts.astype(jnp.float32) * self.means[arms])
+        more = outcome - self.means[arms[plan.arm]]
+        return so_far.at[plan.arm].add(more, mode="promise_in_bounds")
 
 
 class Rewards(NamedTuple):

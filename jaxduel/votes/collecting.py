@@ -65,9 +65,9 @@ class Orders:
         if self._stops is not None:
             self._stops.at[rows] = ballots.stopped[own]
             self._stops.named[rows] = ballots.named[own]
-        ordered = self._by_rule(jax.tree.map(lambda x: x[own], ballots.wins))
-        noise = noise_of(self._root, self._first_seed + first, rows.stop - first, num)
         points = len(self._poll.checkpoints)
+        ordered = self._by_rule(jax.tree.map(lambda x: x[own, :points], ballots.wins))
+        noise = noise_of(self._root, self._first_seed + first, rows.stop - first, num)
         noise = np.broadcast_to(noise[:, None, :], (len(noise), points, num))
         for rule in self._named:
             arms = ordered(rule, noise)
