@@ -132,7 +132,7 @@ def test_tables_and_data_sets_are_in_pulls():
     assert data.sizes == {"rule": 3, "seed": 20, "pulls": 2}
     assert data.attrs["target"] == "mean"
     np.testing.assert_allclose(
-        frame["simple_regret"].iloc[1], (0.9 - BERNOULLI.means[found.named["mean"][:, 1]]).mean()
+        frame["simple_regret"].iloc[1], (0.98 - BERNOULLI.means[found.named["mean"][:, 1]]).mean()
     )
     assert "20 runs of 50 pulls" in found.summary()[0]
     assert found.plot().axes[0].get_xlabel() == "pulls"
