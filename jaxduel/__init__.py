@@ -78,6 +78,18 @@ _NAMES = {
     "use_compilation_cache": "simulation.compilation_cache",
 }
 
+_MEANT = {
+    "bernoulli": "problems.bernoulli",
+    "fit": "votes.fit",
+    "from_matrix": "problems.from_matrix",
+    "gaussian": "problems.gaussian",
+    "load": "problems.load",
+    "make": "policies.make",
+    "run": "simulate",
+    "sweep": "run_sweep",
+}
+"""Names that are tried at first, and what they are called."""
+
 
 def __getattr__(name: str) -> Any:
     """A public name, imported when it is first asked for."""
@@ -88,7 +100,8 @@ def __getattr__(name: str) -> Any:
     elif name in _NAMES:
         value = getattr(import_module(f"jaxduel.{_NAMES[name]}"), name)
     else:
-        raise AttributeError(f"module 'jaxduel' has no attribute '{name}'")
+        meant = f"; jaxduel.{_MEANT[name]} is meant" if name in _MEANT else ""
+        raise AttributeError(f"module 'jaxduel' has no attribute '{name}'{meant}")
     globals()[name] = value
     return value
 

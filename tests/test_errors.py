@@ -3,6 +3,7 @@
 import re
 import warnings
 
+import jax
 import numpy as np
 import pytest
 
@@ -53,3 +54,21 @@ def test_warnings_point_at_the_callers_line():
     assert {warning.category for warning in caught} == {jd.AssumptionWarning}
     assert {warning.filename for warning in caught} == {__file__}
     assert np.unique([warning.lineno for warning in caught]).size == 2
+
+
+def test_names_that_lie_in_a_room_are_said_with_it():
+    for name, meant in jd._MEANT.items():
+        with pytest.raises(AttributeError, match=f"{name}'; jaxduel.{meant} is meant$"):
+            getattr(jd, name)
+        place = jd
+        for part in meant.split("."):
+            place = getattr(place, part)
+        assert callable(place)
+
+
+def test_several_policies_and_old_keys_are_refused_with_what_is_meant():
+    policies = [jd.policies.make("rucb", num_arms=6)] * 2
+    with pytest.raises(InputError, match="simulate_many takes several"):
+        jd.simulate(policies, "arxiv", 100)
+    with pytest.raises(InputError, match=r"as jax\.random\.key makes one, not Array"):
+        jd.simulate("rucb", "arxiv", 100, seed=jax.random.PRNGKey(0))

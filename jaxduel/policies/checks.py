@@ -62,9 +62,11 @@ def require_policy(policy: Any, where: str) -> None:
     """Raises InputError for anything but a policy, such as its name or class."""
     methods = (getattr(policy, name, None) for name in ("init", "act", "update"))
     if isinstance(policy, type) or not all(map(callable, methods)):
+        several = isinstance(policy, list | tuple) and where in ("simulate", "identify")
+        many = f"; {where}_many takes several" if several else ""
         raise InputError(
             f"{where}: the policy must be an object with the methods init, act and update, such as "
-            f"jaxduel.policies.make returns, not {policy!r}."
+            f"jaxduel.policies.make returns, not {policy!r}{many}."
         )
 
 

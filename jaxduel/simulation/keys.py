@@ -82,7 +82,10 @@ def require_root(seed: Any, prng: str) -> None:
     except (TypeError, ValueError, OverflowError):
         exact = False
     if not exact:
-        raise InputError(f"seed must be a whole number or a typed JAX key, not {seed!r}.")
+        raise InputError(
+            "seed must be a whole number or a typed JAX key, as jax.random.key makes one, not "
+            f"{seed!r}."
+        )
     if not 0 <= int(seed) < 2**32:
         raise InputError(f"seed must be from 0 to 2^32 - 1, not {seed}.")
 

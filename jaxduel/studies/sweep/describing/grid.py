@@ -63,6 +63,11 @@ def _increasing(times: tuple[int, ...]) -> tuple[int, ...]:
     return times
 
 
+def _by_name(entry: type) -> BeforeValidator:
+    """Makes the entry of a name."""
+    return BeforeValidator(lambda value: entry(name=value) if isinstance(value, str) else value)
+
+
 Count = Annotated[int, Field(ge=1, le=MAX_HORIZON), WHOLE]
 Times = Annotated[tuple[Count, ...], BeforeValidator(constant), AfterValidator(_increasing)]
 _HOW_MANY = Discriminator(lambda value: ("one", "several")[isinstance(constant(value), tuple)])
@@ -76,8 +81,8 @@ class Grid:
     A field that takes a tuple also takes a list or a single value.
 
     Attributes:
-      policies: at least one.
-      problems: at least one.
+      policies: at least one; a name stands for the entry without parameters.
+      problems: at least one, or names.
       horizons: T, each from 1 to 2^31 - 1; whole floats such as 1e6 are accepted. At least one,
         unless arms are identified.
       num_seeds: runs per cell.
@@ -113,18 +118,17 @@ class Grid:
       GridError: an InputError, for an empty grid or a value out of range.
 
     Example:
-      >>> from jaxduel.studies.sweep import Grid, PolicyEntry, ProblemEntry
+      >>> from jaxduel.studies.sweep import Grid, PolicyEntry
       >>> dts = PolicyEntry("dts", {"alpha": [0.51, 0.6]})
-      >>> arxiv = ProblemEntry(name="arxiv")
-      >>> grid = Grid(policies=dts, problems=arxiv, horizons=[1e3, 1e5], checkpoints=(10, 5000))
+      >>> grid = Grid(policies=dts, problems="arxiv", horizons=[1e3, 1e5], checkpoints=(10, 5000))
       >>> grid.horizons, grid.checkpoints_of(1000)
       ((1000, 100000), (10, 1000))
-      >>> Grid(policies=dts, problems=arxiv, identify=True, votes=5000).recommend
+      >>> Grid(policies=["dts", "rucb"], problems="arxiv", identify=True, votes=5000).recommend
       ('copeland', 'borda', 'btl')
     """
 
-    policies: Some[InstanceOf[PolicyEntry]]
-    problems: Some[InstanceOf[ProblemEntry]]
+    policies: Some[Annotated[InstanceOf[PolicyEntry], _by_name(PolicyEntry)]]
+    problems: Some[Annotated[InstanceOf[ProblemEntry], _by_name(ProblemEntry)]]
     horizons: Some[Count] | None = None
     num_seeds: Count = 100
     seed: Annotated[int, Field(ge=0, le=2**32 - 1), WHOLE] = 0

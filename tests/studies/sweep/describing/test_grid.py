@@ -97,7 +97,7 @@ def test_another_number_of_seeds_is_the_same_grid_otherwise():
         ({"policies": ()}, ("policies",), "^policies is an empty list: it needs at least one"),
         ({"problems": []}, ("problems",), "^problems is an empty list"),
         ({"horizons": ()}, ("horizons",), "^horizons is an empty list"),
-        ({"policies": ("dts",)}, ("policies", 0), "class PolicyEntry, not 'dts'"),
+        ({"policies": (3,)}, ("policies", 0), "class PolicyEntry, not 3"),
         ({"horizons": (0,)}, ("horizons", 0), "^horizons must be at least 1, not 0"),
         ({"horizons": (9, 2**31)}, ("horizons", 1), "at most 2147483647, not 2147483648"),
         ({"horizons": (1.5,)}, ("horizons", 0), "a whole number, not 1.5"),
@@ -280,6 +280,12 @@ def test_questions_that_make_no_sense_are_refused(changes, place, message):
     with pytest.raises(GridError, match=message) as caught:
         Grid(**{**asked, **changes})
     assert caught.value.place == place
+
+
+def test_names_stand_for_entries_without_parameters():
+    by_name = Grid(policies=["dts", "rucb"], problems="arxiv", horizons=10)
+    entries = PolicyEntry("dts"), PolicyEntry("rucb")
+    assert by_name == Grid(policies=entries, problems=ProblemEntry(name="arxiv"), horizons=10)
 
 
 def test_a_grid_needs_an_end():
