@@ -51,6 +51,8 @@ CALLS = [
     (theory.ecw_allocation, {"problem": CYCLIC, "winner": 0}),
     (theory.dts_loglog_constant, {"instance": ORDERED, "beta": 2.0, "epsilon": 0.1}),
     (theory.identification_lower_bound, {"instance": ORDERED, "delta": 0.05}),
+    (theory.characteristic_time, {"problem": ARMS}),
+    (theory.h1, {"problem": ARMS}),
     (theory.optimal_extremes, {"problem": CYCLIC, "winner": 0, "efficient": False, "seed": 0}),
     (theory.static_grid_lower_bound, {"times": [10, 100], "num_arms": 3, "gap": 0.1}),
     (theory.static_minimax_lower_bound, {"times": [10, 100], "num_arms": 3, "largest_gap": 0.5}),

@@ -1,7 +1,7 @@
 """Bounds of an instance, computed without playing it: lower, upper, and optimal allocations.
 
 Constants are factors of log T, natural logarithms, and times are counted in comparisons; the
-bounds of batched policies depend on T and the number of batches as a whole, that of identification
+bounds of batched policies depend on T and the number of batches as a whole, those of identification
 on the probability of an error.
 
 Bounds that are a single number take a problem, and give a float computed in float64; or a (K, K)
@@ -34,14 +34,18 @@ from jaxduel.theory.arms_report import ArmBoundsReport as ArmBoundsReport
 from jaxduel.theory.batched_bounds import pcomp_bound as pcomp_bound
 from jaxduel.theory.batched_bounds import scomp2_order as scomp2_order
 from jaxduel.theory.batched_bounds import scomp_order as scomp_order
+from jaxduel.theory.characteristic_time import CharacteristicTime as CharacteristicTime
+from jaxduel.theory.characteristic_time import characteristic_time as characteristic_time
 from jaxduel.theory.condorcet import condorcet_lower_bound as condorcet_lower_bound
-from jaxduel.theory.condorcet import (
-    identification_lower_bound as identification_lower_bound,
-)
 from jaxduel.theory.condorcet import rmed1_constant as rmed1_constant
 from jaxduel.theory.ecw import ecw_allocation as ecw_allocation
 from jaxduel.theory.ecw import ecw_constant as ecw_constant
 from jaxduel.theory.exploration import CopelandBound as CopelandBound
+from jaxduel.theory.hardness import h1 as h1
+from jaxduel.theory.hardness import h2 as h2
+from jaxduel.theory.identification import (
+    identification_lower_bound as identification_lower_bound,
+)
 from jaxduel.theory.lai_robbins import lai_robbins_constant as lai_robbins_constant
 from jaxduel.theory.lower_bound import copeland_lower_bound as copeland_lower_bound
 from jaxduel.theory.lower_bound import lower_bound_constant as lower_bound_constant

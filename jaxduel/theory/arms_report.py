@@ -20,6 +20,9 @@ from jaxduel.theory.arm_bounds import (
     static_minimax_lower_bound,
 )
 from jaxduel.theory.batched_bounds import rounds_asked_for
+from jaxduel.theory.characteristic_time import characteristic_time
+from jaxduel.theory.hardness import h1, h2
+from jaxduel.theory.identification import DELTA, identification_lower_bound
 from jaxduel.theory.lai_robbins import lai_robbins_constant
 from jaxduel.theory.table import ORDER, UNKNOWN, Bound, Theorem, of_batches, rows_of
 
@@ -55,6 +58,15 @@ class ArmBoundsReport(Report):
     """M, or None if it was not given."""
     bounds: tuple[Bound, ...]
     """The bounds, those that apply and those that do not."""
+    identification: float | None
+    """Expected pulls needed to name the best arm with error probability 0.05, at least
+    (`identification_lower_bound`); None if several arms are the best, as the next three."""
+    characteristic_time: float | None
+    """T* (`characteristic_time`)."""
+    h1: float | None
+    """H1 (`h1`)."""
+    h2: float | None
+    """H2 (`h2`)."""
 
     @property
     def smallest_gap(self) -> float | None:
@@ -68,10 +80,18 @@ class ArmBoundsReport(Report):
             extent = f"gaps from {self.smallest_gap:.4g} to {max(self.gaps):.4g}"
         told = [bound.name for bound in self.bounds if bound.value is not None]
         of_grids = any(name.startswith("lower bound") and "grid" in name for name in told)
+        named = []
+        if self.identification is not None:
+            named = [
+                f"mean pulls to name the best, delta = {DELTA}: at least "
+                f"{self.identification:,.0f} (Garivier et al.)",
+                f"how hard that is: T* = {self.characteristic_time:.4g}, H1 = {self.h1:.4g}, "
+                f"H2 = {self.h2:.4g} (Audibert et al.)",
+            ]
         return Facts(
             f"{self.name}: K = {len(self.gaps)}, {self.rewards} rewards, best "
             f"{arms_text(self.best_arms)}, {extent}",
-            [*rows_of(self.bounds), *([_LEGEND] if of_grids else [])],
+            [*named, *rows_of(self.bounds), *([_LEGEND] if of_grids else [])],
         )
 
 
@@ -99,6 +119,7 @@ def arm_bounds(
     lower = of_batches(_LOWER, problem, asked, "M")
     if asked is None:
         lower = [Bound("lower bounds of grids", "pulls", None, UNKNOWN)]
+    one_best = len(problem.best_arms) == 1
     return ArmBoundsReport(
         name=problem.name,
         rewards=problem.rewards,
@@ -107,6 +128,7 @@ def arm_bounds(
         horizon=horizon,
         num_batches=num_batches,
         bounds=(_ASYMPTOTIC.of(problem), *of_batches(ARM_THEOREMS, problem, asked, "M"), *lower),
+        **{name: number(problem) if one_best else None for name, number in _NAMING.items()},
     )
 
 
@@ -171,6 +193,13 @@ def _of_this_gap(kind: str, problem: ArmsProblem, horizon: int, num_batches: int
     return std * static_grid_lower_bound(times, problem.num_arms, _smallest_gap(problem) / std)
 
 
+_NAMING = {
+    "identification": partial(identification_lower_bound, delta=DELTA),
+    "characteristic_time": lambda problem: characteristic_time(problem).time,
+    "h1": h1,
+    "h2": h2,
+}
+"""Fields of the report on naming the best arm."""
 _ASYMPTOTIC = Theorem("lower bound, asymptotic", (), "pulls", "Lai and Robbins 1985, Theorem 1",
                       lai_robbins_constant, lambda problem: None)  # fmt: skip
 ARM_THEOREMS = (

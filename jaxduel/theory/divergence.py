@@ -56,13 +56,29 @@ def inverse_divergence(p: Any, q: Any) -> Any:
       An array of that kind and dtype; 0 where q = 1.
     """
     xp = namespace(p)
+    gap, certain = q - p, q >= 1
+    return xp.where(certain, 0.0, 1.0 / _of_gap(p, gap, certain))
+
+
+def divergence(p: Any, gap: Any) -> Any:
+    """d(p, p + gap), the divergence of two coins, in nats: as `inverse_divergence`, of a gap that
+    need not be a difference of two rounded numbers.
+
+    Args:
+      p: floats in [0, 1), any shape; NumPy's or JAX's.
+      gap: of that kind and dtype, positive, with p + gap < 1.
+    """
+    return _of_gap(p, gap, namespace(p).zeros_like(gap, bool))
+
+
+def _of_gap(p: Any, gap: Any, certain: Any) -> Any:
+    """d(p, p + gap), a finite number where p + gap = 1, which is `certain`."""
+    xp = namespace(p)
     numbers = xp.finfo(p.dtype)
-    gap, fails = q - p, 1.0 - p
-    never, certain = p < numbers.tiny**0.5, q >= 1
+    fails, never = 1.0 - p, p < numbers.tiny**0.5
     wins = xp.where(never, gap, p * _excess(gap / xp.where(never, 1.0, p)))
     ratio = xp.minimum(gap / fails, 1.0 - numbers.eps / 2)
-    losses = fails * _excess(xp.where(certain, -0.5, -ratio))
-    return xp.where(certain, 0.0, 1.0 / (wins + losses))
+    return wins + fails * _excess(xp.where(certain, -0.5, -ratio))
 
 
 def _excess(u: Any) -> Any:

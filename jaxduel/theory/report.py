@@ -16,12 +16,9 @@ from jaxduel.problems.assumptions import tie_violation
 from jaxduel.problems.piecewise import require_constant
 from jaxduel.theory.arms_report import ARM_THEOREMS, ArmBoundsReport, arm_bounds
 from jaxduel.theory.batched_bounds import pcomp_bound, rounds_asked_for, scomp2_order, scomp_order
-from jaxduel.theory.condorcet import (
-    condorcet_lower_bound,
-    identification_lower_bound,
-    rmed1_constant,
-)
+from jaxduel.theory.condorcet import condorcet_lower_bound, rmed1_constant
 from jaxduel.theory.ecw import ecw_allocation
+from jaxduel.theory.identification import DELTA, identification_lower_bound
 from jaxduel.theory.lower_bound import copeland_lower_bound
 from jaxduel.theory.table import ORDER, Bound, Theorem, of_batches, rows_of
 from jaxduel.theory.upper_bounds import (
@@ -38,7 +35,6 @@ _WU = "Wu and Liu 2016,"
 _AGARWAL = "Agarwal et al. 2022, Theorem"
 _PRINTED = ', of elimination = "hoeffding"'
 _UNIQUE = " if the optimum is unique"
-_DELTA = 0.05
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -78,7 +74,7 @@ class BoundsReport(Report):
         votes = []
         if self.identification is not None:
             votes = [
-                f"mean votes to name the winner, delta = {_DELTA}: at least "
+                f"mean votes to name the winner, delta = {DELTA}: at least "
                 f"{self.identification:,.0f} (Kaufmann et al.)"
             ]
         return Facts(
@@ -146,9 +142,7 @@ def bounds(
             *of_batches(_BATCHED, problem, rounds_asked_for(horizon, num_batches)),
         ),
         identification=(
-            None
-            if problem.condorcet_winner is None
-            else identification_lower_bound(problem, _DELTA)
+            None if problem.condorcet_winner is None else identification_lower_bound(problem, DELTA)
         ),
     )
 

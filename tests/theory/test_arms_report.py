@@ -45,6 +45,18 @@ def test_every_line_is_the_functions_value():
     )
 
 
+def test_naming_the_best_arm():
+    problem = jd.problems.bernoulli([0.5, 0.9, 0.6])
+    report = jd.theory.bounds(problem)
+    assert report.identification == jd.theory.identification_lower_bound(problem, 0.05)
+    assert report.characteristic_time == jd.theory.characteristic_time(problem).time
+    assert (report.h1, report.h2) == (jd.theory.h1(problem), jd.theory.h2(problem))
+    several = jd.theory.bounds(jd.problems.bernoulli([0.5, 0.9, 0.9]))
+    found = (several.identification, several.characteristic_time, several.h1, several.h2)
+    assert found == (None,) * 4
+    assert "name the best" not in str(several)
+
+
 def test_rewards_in_other_units_give_lower_bounds_in_other_units():
     one = values(jd.theory.bounds(jd.problems.gaussian([0.5, 0.2, 0.1]), *AT))
     found = jd.theory.bounds(jd.problems.gaussian([5, 2, 1], std=10.0), *AT)
@@ -97,8 +109,10 @@ def test_base_does_not_know_that_rewards_vary_less():
 
 def test_the_text():
     report = jd.theory.bounds(jd.problems.one_better_arm(3), *AT)
-    title, constants, first, rates, *rows, legend = report.lines()
+    title, pulls, hard, constants, first, rates, *rows, legend = report.lines()
     assert title == ("one-better-arm(3): K = 3, gaussian rewards, best arm 0, gaps from 0.1 to 0.1")
+    assert pulls == "  mean pulls to name the best, delta = 0.05: at least 3,089 (Garivier et al.)"
+    assert hard == "  how hard that is: T* = 1166, H1 = 300, H2 = 300 (Audibert et al.)"
     assert constants == "  pulls regret, as a constant of log T (natural):"
     assert first.split()[:4] == ["lower", "bound,", "asymptotic", "40"]
     assert rates == "  pulls regret, at T = 50,000, M = 3:"
