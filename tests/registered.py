@@ -1,5 +1,6 @@
 """What tests of all registered policies need to know of each: parameters, plays, number of arms."""
 
+from dataclasses import MISSING
 from typing import Any
 
 import jaxduel as jd
@@ -85,11 +86,19 @@ ESTABLISHED = (
 `-m thorough`. One that is not listed, such as a new one, is checked in every run."""
 
 
+NAMED_GRIDS = ("base", "etc")
+"""Policies that need `num_batches` for a grid with a name, and not for one of the user's own."""
+
+
 def needed(name: str, num_batches: int = 6) -> dict[str, Any]:
     """Values of the parameters without a default, the horizon aside."""
     known = jd.policies.parameters(name)
     usual = {"num_batches": num_batches, "gap": 0.5}
-    return {key: value for key, value in usual.items() if key in known}
+    return {
+        key: value
+        for key, value in usual.items()
+        if key in known and (known[key] is MISSING or name in NAMED_GRIDS)
+    }
 
 
 def arms_for(name: str, num_arms: int) -> int:

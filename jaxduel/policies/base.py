@@ -300,9 +300,10 @@ exists."""
 
 @runtime_checkable
 class SupportsAnswer(Protocol):
-    """A duel policy that stops and names an arm, as `identify(stop="policy")` needs.
+    """A policy that stops and names an arm, as `identify(stop="policy")` needs.
 
-    An answer is final: the policy then compares an arm with itself for ever, the named arm if any.
+    An answer is final: from there on the policy compares the named arm with itself, or pulls it, to
+    the end. Where no arm is named it compares some arm with itself.
 
     Example:
       >>> import jax
@@ -315,7 +316,7 @@ class SupportsAnswer(Protocol):
     """
 
     def answer(self, state: State) -> jax.Array:
-        """The arm that it names, `UNDECIDED` or `NO_WINNER`: () int32."""
+        """The arm that it names, `UNDECIDED` before it has stopped, or `NO_WINNER`: () int32."""
         ...
 
 

@@ -116,3 +116,15 @@ def require_horizon(horizon: Any, where: str) -> None:
         lambda t: (t >= 1) & (t <= MAX_HORIZON) & (t == np.floor(t)),
         f"{where}: the horizon must be a whole number from 1 to 2^31 - 1 = {MAX_HORIZON}",
     )
+
+
+def require_pulls(horizon: Any, active_arms: Any, where: str, rounds: Any = 1) -> None:
+    """Raises InputError unless the horizon holds a pull of each arm in each of so many rounds."""
+    arms, given, times = np.broadcast_arrays(np.sum(active_arms, axis=-1), horizon, rounds)
+    short = given < arms * times
+    if short.any():
+        size, most, number = (int(x[short][0]) for x in (arms, given, times))
+        each = f" in each of {number} rounds" if number > 1 else ""
+        raise InputError(
+            f"{where}: the horizon {most} is too short for one pull of each of {size} arms{each}."
+        )

@@ -31,7 +31,9 @@ _ABILITIES = {
     "from_wins": "start from win counts (state_from_wins)",
     "answer": "stop and name an arm (identify)",
 }
-"""Abilities of policies that compare one pair at a time, by the method that each needs."""
+"""Abilities by the method that each needs."""
+_ASKED = {"Duel": tuple(_ABILITIES), "Pull": ("quiet", "answer"), "PullBatch": ("answer",)}
+"""Methods whose abilities are said, by the class of plans."""
 _SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z\"])")
 _YEAR = re.compile(r".*?\b(19|20)\d\d\)")
 _COST = re.compile(r"(\b[Aa] step( \w+)* costs .*?|\bO\([^.]*\) a step.*?)(?=\. |\.?$)")
@@ -87,7 +89,7 @@ class PolicyReport(Report):
     assumes: tuple[str, ...]
     """Assumptions of its guarantee, in words."""
     can: tuple[str, ...]
-    """Abilities that it has; only of policies that compare one pair at a time."""
+    """Abilities that it has, of those that its kind of plays can have."""
     cannot: tuple[str, ...]
     """Abilities that it lacks."""
     cost: str | None
@@ -137,8 +139,8 @@ def describe(name: str) -> PolicyReport:
       ('a Condorcet winner',)
     """
     policy_class = registry.policy_class(name)
-    methods = _ABILITIES if _plan_of(policy_class) == "Duel" else {}
-    able = {method: hasattr(policy_class, method) for method in methods}
+    asked = _ASKED.get(_plan_of(policy_class), ())
+    able = {method: hasattr(policy_class, method) for method in asked}
     return PolicyReport(
         name=name,
         title=title(name),

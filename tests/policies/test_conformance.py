@@ -18,13 +18,9 @@ from jaxduel.policies.base import Batch, Duel, PullBatch
 from jaxduel.simulation.blocks import plan_kind
 from jaxduel.simulation.conformance import quiet, shapes
 from jaxduel.simulation.conformance import suite as conformance
-from tests.registered import ESTABLISHED, LIKE_OTHERS, arms_for, needed
+from tests.registered import ESTABLISHED, LIKE_OTHERS, NAMED_GRIDS, arms_for, needed
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
-
-NAMED_GRIDS = ("base", "etc")
-"""Policies that need `num_batches` for a grid with a name, and not for one of the user's own."""
-
 
 QUICK = ("base", "pcomp", "rucb")
 """Those of the established policies that are checked in every run."""

@@ -86,8 +86,26 @@ BAD = [
     ("scomp2", {**BATCHES, "candidate": "first"}, "candidate 'first': known are kept, redrawn"),
     ("select-then-verify", {"gamma": 1.0}, r"verify: gamma must be in \(0, 1\), not 1.0"),
     ("select-then-verify", {"margin": 0}, r"verify: margin must be in \(0, 1/2\), not 0"),
+    ("sequential-halving", {"horizon": 0}, f"sequential-halving: {HORIZON}"),
+    (
+        "sequential-halving",
+        {"horizon": 5},
+        "5 is too short for one pull of each of 3 arms in each of 2",
+    ),
+    (
+        "sequential-halving",
+        {**T, "num_batches": 4},
+        "one pull of each of 3 arms in each of 4 rounds",
+    ),
+    (
+        "sequential-halving",
+        {**T, "num_batches": 0},
+        "num_batches must be a whole number of at least 1",
+    ),
     ("sparring", {"exploration": -1.0}, "sparring: exploration must not be negative, not -1"),
     ("successive-elimination", {"horizon": 0}, f"successive-elimination: {HORIZON}"),
+    ("successive-rejects", {}, "successive-rejects needs the parameter 'horizon'"),
+    ("successive-rejects", {"horizon": 2}, r"2 is too short for one pull of each of 3 arms\."),
     (GAUSSIAN, {"std": 0.0}, "thompson-gaussian: std must be positive, not 0.0"),
     (GAUSSIAN, {"prior_std": -1.0}, "prior_std must be positive, not -1.0"),
     (GAUSSIAN, {"prior_std": np.inf}, "prior_std must be positive"),
@@ -126,3 +144,11 @@ def test_bad_parameters_get_a_sentence(name, fields, sentence):
 def test_an_alpha_without_a_bound_of_regret_warns(name, sentence):
     with pytest.warns(jd.AssumptionWarning, match=sentence):
         jd.policies.make(name, num_arms=3, alpha=0.5)
+
+
+@pytest.mark.parametrize(("name", "least"), [("successive-rejects", 3), ("sequential-halving", 6)])
+def test_a_budget_is_for_the_arms_that_exist(name, least):
+    mask = np.arange(40) < 3
+    jd.policies.make(name, num_arms=40, active_arms=mask, horizon=least)
+    with pytest.raises(jd.InputError, match=f"the horizon {least - 1} is too short for .* 3 arms"):
+        jd.policies.make(name, num_arms=40, active_arms=mask, horizon=least - 1)

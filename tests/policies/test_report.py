@@ -24,6 +24,12 @@ PROTOCOLS = {
     jd.policies.SupportsWarmStart: "start from win counts (state_from_wins)",
     jd.policies.SupportsAnswer: "stop and name an arm (identify)",
 }
+ASKED = {
+    jd.policies.Duel: tuple(PROTOCOLS),
+    jd.policies.Pull: (jd.policies.SupportsSkip, jd.policies.SupportsAnswer),
+    jd.policies.PullBatch: (jd.policies.SupportsAnswer,),
+}
+"""Abilities that are said, by the kind of plays."""
 
 
 @jax.tree_util.register_dataclass
@@ -55,12 +61,10 @@ def test_every_policy_is_described_as_it_is(name):
     key = jax.random.key(0)
     plan = jax.eval_shape(lambda key: policy.act(policy.init(key), key), key)
     assert found.plays == PLANS[type(plan)]
-    if isinstance(plan, jd.policies.Duel):
-        able = {text for kind, text in PROTOCOLS.items() if isinstance(policy, kind)}
-        assert set(found.can) == able
-        assert set(found.cannot) == set(PROTOCOLS.values()) - able
-    else:
-        assert not found.can + found.cannot
+    able = {text for kind, text in PROTOCOLS.items() if isinstance(policy, kind)}
+    asked = {PROTOCOLS[kind] for kind in ASKED.get(type(plan), ())}
+    assert set(found.can) == able & asked
+    assert set(found.cannot) == asked - able
     assert len(found.assumes) == len(policy.assumes)
     document = " ".join(inspect.getdoc(type(policy)).split())
     assert document.startswith(found.title)

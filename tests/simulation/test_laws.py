@@ -78,7 +78,8 @@ def test_the_width_of_a_block_does_not_change_a_bit(name, num_arms):
         problem = jd.problems.random_condorcet(jax.random.key(num_arms), num_arms)
     horizon, widths = 300 if name == "cw-rmed" else 2000, (512, 128)
     if num_arms == 64:
-        horizon, widths = 30 if name == "cw-rmed" else 200, (64, 8)
+        horizon = {"cw-rmed": 30, "sequential-halving": 64 * 6}.get(name, 200)
+        widths = 64, 8
     runs = [
         _simulate(name, problem, horizon, num_seeds=96, lanes=lanes, skip_quiet=False)
         for lanes in widths

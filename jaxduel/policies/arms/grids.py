@@ -19,7 +19,7 @@ from jaxduel.display import is_known, value_text
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import count_true
 from jaxduel.numerics.crossing import count_while_true
-from jaxduel.policies.checks import require_horizon, require_whole
+from jaxduel.policies.checks import require_horizon, require_pulls, require_whole
 from jaxduel.policies.registry import name_of
 from jaxduel.pytrees import register_dataclass
 
@@ -95,12 +95,7 @@ class GridSettings:
         """Raises InputError for a horizon, a number of batches or a grid out of range."""
         name = name_of(self)
         require_horizon(self.horizon, name)
-        arms = np.sum(np.asarray(self.active_arms), axis=-1)
-        if np.any(np.asarray(self.horizon) < arms):
-            raise InputError(
-                f"{name}: the horizon {self.horizon} is too short for one pull of each of "
-                f"{np.max(arms)} arms."
-            )
+        require_pulls(self.horizon, self.active_arms, name)
         if isinstance(self.grid, str):
             raise unknown_name("grid", self.grid, KINDS)
         if not isinstance(self.grid, BatchGrid):
@@ -109,7 +104,8 @@ class GridSettings:
                 f"times, not {self.grid!r}."
             )
         if self.grid.times is not None:
-            self._validate_times(name, np.asarray(self.grid.times), int(np.max(arms)))
+            arms = int(np.max(np.sum(self.active_arms, axis=-1)))
+            self._validate_times(name, np.asarray(self.grid.times), arms)
             return
         if self.num_batches is None:
             raise InputError(f"{name} with the grid {self.grid!r} needs num_batches.")

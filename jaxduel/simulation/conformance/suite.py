@@ -292,16 +292,16 @@ def keeps_its_word_when_quiet(make: Make) -> None:
 
 
 def keeps_its_answer(make: Make) -> None:
-    """`answer`, if the policy has it, comes where a lower number always wins, and stays; one arm
-    then meets itself: the one named. Of policies that compare pairs in batches only its type is
-    checked.
+    """`answer`, if the policy has it, comes where a lower number always wins, or has the larger
+    rewards, and stays; one arm then meets itself, or is pulled: the one named. Of policies that
+    compare pairs in batches only its type is checked.
     """
     if not isinstance(_policy(make), SupportsAnswer):
         return
     policy = _policy(make)
     for x64 in _precisions():
         _expect_none(answer.wrong_type(policy), f" ({x64})")
-    if plan_kind(policy) is Duel:
+    if plan_kind(policy) is not Batch:
         _expect_none(answer.wrong_course(policy))
 
 

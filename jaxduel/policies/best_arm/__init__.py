@@ -1,0 +1,11 @@
+"""Best-arm identification: policies that pull arms with rewards to name the best one.
+
+With a budget, in rounds:
+
+- `successive-rejects`: Audibert, Bubeck and Munos, "Best Arm Identification in Multi-Armed Bandits"
+  (COLT 2010).
+- `sequential-halving`: Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed
+  Bandits" (ICML 2013).
+
+They share `keeping`: the choice of the arms that are left after a round.
+"""

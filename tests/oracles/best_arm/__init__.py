@@ -1,0 +1,1 @@
+"""Best-arm identification, with a budget or by sampling rules."""
