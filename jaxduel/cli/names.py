@@ -21,7 +21,7 @@ from jaxduel.errors import InputError, shorten
 _UNLISTED = {
     "gaussian[0.6,0.5]": "arms with normal rewards of those means, deviation 1",
     "bernoulli[0.6,0.5]": "arms with rewards 0 and 1 of those means",
-    "piecewise[A,1e4,B]": "problem A for 10,000 comparisons, then B",
+    "piecewise[A,1e4,B]": "problem A for 10,000 comparisons or pulls, then B",
 }
 """Examples of problems outside the catalogue, with descriptions."""
 _PARTLESS = {name.partition("[")[0] for name in _UNLISTED}

@@ -212,8 +212,8 @@ def load(name_or_path: str | os.PathLike[str], key: str | None = None) -> Any:
     Args:
       name_or_path: a name of the catalogue; "gaussian[0.6,0.5]" or "bernoulli[0.6,0.5]" for arms
         with rewards of these means (Gaussian ones have standard deviation 1);
-        "piecewise[gap,10000,strong-borda]" for the first for 10,000 comparisons, then the second,
-        and so on (`piecewise`); else the path of a .npy, .npz, .csv or .txt file
+        "piecewise[gap,10000,strong-borda]" for the first for 10,000 comparisons, or pulls, then the
+        second, and so on (`piecewise`); else the path of a .npy, .npz, .csv or .txt file
         (`jaxduel.problems.files`). Names of matrices and paths may be followed by arms, counted
         from 1, as in "mslr-informational[1,5,9]".
       key: the array of an .npz file to take; may be left out where there is only one.

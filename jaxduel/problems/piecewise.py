@@ -1,4 +1,4 @@
-"""Instances that change with time: a matrix for each stretch of comparisons."""
+"""Instances that change with time: one for each stretch of comparisons, or pulls."""
 
 from __future__ import annotations
 
@@ -7,28 +7,34 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import jax
 import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxduel.arguments import entries_of, items_of, require_text
 from jaxduel.display import listed
-from jaxduel.errors import InputError
+from jaxduel.errors import InputError, shorten
 from jaxduel.problems.arm_names import label
 from jaxduel.problems.arms import ArmsProblem
 from jaxduel.problems.dueling import DuelingProblem, from_matrix
+from jaxduel.pytrees import register_dataclass
 
 _MOST = 2**31 - 1
+_KINDS = {
+    None: "compares arms",
+    "gaussian": "has arms with gaussian rewards",
+    "bernoulli": "has arms with bernoulli rewards",
+}
 
 
-@jax.tree_util.register_dataclass
+@register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class PiecewiseProblem:
-    """A dueling bandit whose preferences change at known times, of which policies are not told.
+    """A bandit whose preferences, or rewards, change at known times, of which policies are not
+    told.
 
-    Build one with `piecewise`. Comparisons 1 .. `changes[0]` are of the first matrix, those up to
-    `changes[1]` of the second, and so on. Regret is against the best arm of each stretch; that
-    against a fixed arm is `regret_against`.
+    Build one with `piecewise`. Comparisons, or pulls, 1 .. `changes[0]` are of the first stretch,
+    those up to `changes[1]` of the second, and so on. Regret is against the best arm of each
+    stretch; that against a fixed arm is `regret_against`.
 
     Example:
       >>> import jaxduel as jd
@@ -38,27 +44,47 @@ class PiecewiseProblem:
       PiecewiseProblem('piecewise', K=2, changes after 1,000, best arms 0, 1)
     """
 
-    preferences: Any  # (S, K, K) float64, a matrix for each stretch
+    stretches: tuple[DuelingProblem, ...] | tuple[ArmsProblem, ...]
+    """The instance of each stretch."""
     changes: Any  # (S - 1,) int64, increasing: the last comparison of each stretch but the last
     name: str = dataclasses.field(default="piecewise", metadata={"static": True})
-    arms: tuple[str, ...] | None = dataclasses.field(default=None, metadata={"static": True})
-    """The names of the arms, if all stretches have the same."""
 
     @property
     def num_arms(self) -> int:
         """K, the number of arms."""
-        return int(np.shape(self.preferences)[-1])
+        return self.stretches[0].num_arms
 
     @property
-    def stretches(self) -> tuple[DuelingProblem, ...]:
-        """The instance of each stretch."""
-        return tuple(
-            DuelingProblem(matrix, f"{self.name}, stretch {number}", arms=self.arms)
-            for number, matrix in enumerate(np.asarray(self.preferences), start=1)
-        )
+    def rewards(self) -> str | None:
+        """The law of the rewards, "gaussian" or "bernoulli"; None where arms are compared."""
+        return rewards_of(self.stretches[0])
+
+    @property
+    def preferences(self) -> np.ndarray:
+        """A matrix for each stretch, (S, K, K) float64, where arms are compared."""
+        return self._stacked("preferences")
+
+    @property
+    def means(self) -> np.ndarray:
+        """The expected rewards in each stretch, (S, K) float64, of arms with rewards."""
+        return self._stacked("means")
+
+    @property
+    def std(self) -> np.ndarray | None:
+        """The standard deviations of Gaussian rewards, (S, K) float64; None of Bernoulli ones."""
+        return None if self.rewards == "bernoulli" else self._stacked("std")
+
+    @property
+    def arms(self) -> tuple[str, ...] | None:
+        """The names of the arms, if all stretches have the same."""
+        names = {getattr(stretch, "arms", None) for stretch in self.stretches}
+        return names.pop() if len(names) == 1 else None
+
+    def _stacked(self, name: str) -> np.ndarray:
+        return np.stack([np.asarray(getattr(one, name), np.float64) for one in self.stretches])
 
     def gaps(self, kind: str) -> np.ndarray:
-        """The gaps of each stretch, (S, K) float64, as `DuelingProblem.gaps`.
+        """The gaps of each stretch, (S, K) float64, as `DuelingProblem.gaps` or `ArmsProblem.gaps`.
 
         Raises:
           InputError: the kind is unknown, or a stretch has no Condorcet winner and it needs one.
@@ -67,7 +93,8 @@ class PiecewiseProblem:
 
     def regret_against(self, checkpoints: ArrayLike, plays: ArrayLike) -> np.ndarray:
         """Regret against each arm k, as if it had been played all the time: the sum of
-        (p_ki + p_kj - 1) / 2 over comparisons of i and j. It can be negative.
+        (p_ki + p_kj - 1) / 2 over comparisons of i and j, or of mu_k - mu_i over pulls of i, by the
+        numbers of each one's stretch. It can be negative.
 
         The largest mean over seeds is the pseudo-regret against the best fixed arm.
 
@@ -92,8 +119,11 @@ class PiecewiseProblem:
           1
         """
 
-        def of_one(stretch: DuelingProblem, counts: np.ndarray) -> np.ndarray:
-            return counts.astype(np.float64) @ (np.asarray(stretch.preferences).T - 0.5) / 2
+        def of_one(stretch: DuelingProblem | ArmsProblem, counts: np.ndarray) -> np.ndarray:
+            if isinstance(stretch, DuelingProblem):
+                return counts.astype(np.float64) @ (np.asarray(stretch.preferences).T - 0.5) / 2
+            means = np.asarray(stretch.means)
+            return counts.astype(np.float64) @ (means - means[:, None])
 
         times, counts = np.asarray(checkpoints), np.asarray(plays)
         if counts.ndim != 3 or counts.shape[1:] != (len(times), self.num_arms):
@@ -104,10 +134,10 @@ class PiecewiseProblem:
         return self.summed(of_one, times, counts)
 
     def summed(self, of_one: Any, checkpoints: np.ndarray, tallies: np.ndarray) -> np.ndarray:
-        """A sum over comparisons, each by the instance of its stretch.
+        """A sum over comparisons, or pulls, each by the instance of its stretch.
 
         Args:
-          of_one: the sum, (N, m, ...) float64, of tallies (N, m, ...) by a `DuelingProblem`.
+          of_one: the sum, (N, m, ...) float64, of tallies (N, m, ...) by a stretch.
           checkpoints: (M,) times, among them the changes that lie before the last.
           tallies: (N, M, ...), cumulative.
 
@@ -135,12 +165,23 @@ class PiecewiseProblem:
             )
 
     def __repr__(self) -> str:
-        best = [label(self, stretch.copeland_winners[0]) for stretch in self.stretches]
+        best = [
+            stretch.copeland_winners[0]
+            if isinstance(stretch, DuelingProblem)
+            else stretch.best_arms[0]
+            for stretch in self.stretches
+        ]
         changes = listed([f"{t:,}" for t in np.asarray(self.changes)])
+        rewards = "" if self.rewards is None else f"{self.rewards} rewards, "
         return (
-            f"PiecewiseProblem({self.name!r}, K={self.num_arms}, changes after {changes}, "
-            f"best arms {listed(best)})"
+            f"PiecewiseProblem({self.name!r}, K={self.num_arms}, {rewards}changes after {changes}, "
+            f"best arms {listed([label(self, arm) for arm in best])})"
         )
+
+
+def rewards_of(problem: Any) -> str | None:
+    """The law of an instance's rewards, "gaussian" or "bernoulli"; None where arms are compared."""
+    return None if isinstance(problem, DuelingProblem) else problem.rewards
 
 
 def with_changes(times: ArrayLike, problem: Any) -> np.ndarray:
@@ -151,6 +192,15 @@ def with_changes(times: ArrayLike, problem: Any) -> np.ndarray:
         return grid
     changes = np.asarray(problem.changes)
     return np.union1d(grid, changes[changes < grid[-1]])
+
+
+def require_changes_within(problem: Any, horizon: int) -> None:
+    """Raises InputError if a problem, of any kind, changes after the horizon."""
+    if isinstance(problem, PiecewiseProblem) and (last := int(problem.changes[-1])) > horizon:
+        raise InputError(
+            f"'{shorten(problem.name)}' changes after {last:,}, beyond the horizon {horizon:,}: "
+            "changes must lie within it."
+        )
 
 
 def require_problem(problem: Any, what: str) -> None:
@@ -175,16 +225,17 @@ def require_constant(problem: Any, what: str) -> None:
 def piecewise(
     problems: Sequence[Any], times: Sequence[int], name: str = "piecewise"
 ) -> PiecewiseProblem:
-    """An instance whose preferences change.
+    """An instance whose preferences, or rewards, change.
 
     Args:
-      problems: S >= 2 instances, or matrices, of as many arms each, without ties apart.
-      times: S - 1 increasing times: the last comparison of each stretch but the last.
+      problems: S >= 2 instances of as many arms each: matrices, without ties apart, or arms with
+        rewards of one law.
+      times: S - 1 increasing times: the last comparison, or pull, of each stretch but the last.
       name: the instance's name.
 
     Raises:
-      InputError: fewer than two instances, of different numbers of arms, or with ties that are told
-        from coins; times that do not increase, or as many as do not fit.
+      InputError: fewer than two instances, of different numbers of arms or of different kinds, or
+        with ties that are told from coins; times that do not increase, or as many as do not fit.
 
     Example:
       >>> import jax
@@ -195,29 +246,39 @@ def piecewise(
       >>> result = jd.simulate(jd.policies.make("dts", num_arms=5), problem, 3_000, 10)
       >>> bool((result.plays[:, -1].sum(axis=1) == 6_000).all())
       True
+      >>> arms = [jd.problems.bernoulli(means) for means in ([0.9, 0.5], [0.4, 0.5])]
+      >>> jd.problems.piecewise(arms, times=[1_000])
+      PiecewiseProblem('piecewise', K=2, bernoulli rewards, changes after 1,000, best arms 0, 1)
     """
     require_text(name, "the name of an instance")
     given = items_of(problems, "piecewise: the instances")
+    made: list[DuelingProblem | ArmsProblem] = []
     for one in given:
-        if isinstance(one, ArmsProblem | PiecewiseProblem):
-            raise InputError(f"piecewise: '{one.name}' is no instance with one preference matrix.")
-    made = [p if isinstance(p, DuelingProblem) else from_matrix(p) for p in given]
+        if isinstance(one, PiecewiseProblem):
+            raise InputError(
+                f"piecewise: '{shorten(one.name)}' changes itself: give its stretches."
+            )
+        made.append(one if isinstance(one, DuelingProblem | ArmsProblem) else from_matrix(one))
+    kinds = {_KINDS[rewards_of(one)]: one.name for one in made}
+    if len(kinds) > 1:
+        said = listed([f"'{shorten(of)}' {kind}" for kind, of in kinds.items()])
+        raise InputError(f"piecewise: its instances must be of one kind, and {said}.")
     if len(made) < 2 or len({one.num_arms for one in made}) > 1:
         numbers = listed([one.num_arms for one in made])
         raise InputError(
             f"piecewise needs two or more instances of as many arms, not of {numbers}."
         )
-    if any(one.ties is not None for one in made):
+    if any(isinstance(one, DuelingProblem) and one.ties is not None for one in made):
         raise InputError("piecewise: its instances cannot have ties that are told from coins.")
     ends = np.atleast_1d(entries_of(times)).tolist()
     whole = all(isinstance(t, int | np.integer) and 1 <= t < _MOST for t in ends)
     if len(ends) != len(made) - 1 or not whole or any(a >= b for a, b in pairwise(ends)):
         raise InputError(
-            f"piecewise: times must be {len(made) - 1} increasing whole numbers of comparisons, "
-            f"not {ends!r}."
+            f"piecewise: times must be {len(made) - 1} increasing whole numbers of comparisons or "
+            f"pulls, not {ends!r}."
         )
-    stack = np.stack([np.asarray(one.preferences, np.float64) for one in made])
-    stack.flags.writeable = False
-    names = {one.arms for one in made}
-    arms = names.pop() if len(names) == 1 else None
-    return PiecewiseProblem(stack, np.array(ends, np.int64), name, arms)
+    stretches: Any = tuple(
+        dataclasses.replace(one, name=f"{name}, stretch {number}")
+        for number, one in enumerate(made, start=1)
+    )
+    return PiecewiseProblem(stretches, np.array(ends, np.int64), name)

@@ -23,13 +23,12 @@ from jaxduel.policies.base import (
 )
 from jaxduel.policies.checks import MAX_HORIZON, require_horizon, require_policy, whole_number
 from jaxduel.problems import (
-    ArmsProblem,
     DuelingProblem,
     PiecewiseProblem,
     Problem,
     broken_assumptions,
 )
-from jaxduel.problems.piecewise import require_problem
+from jaxduel.problems.piecewise import require_problem, rewards_of
 from jaxduel.simulation import blocks, checkpoints, regret
 from jaxduel.simulation.cells import Cell, Poll
 from jaxduel.simulation.devices import Device
@@ -183,8 +182,9 @@ class CheckedCell:
         self.poll = settings.poll
         self.definition = settings.regret or regret.default_of(problem)
         problem.gaps(self.definition)
-        alone = (problem,) if isinstance(problem, DuelingProblem) else ()
-        for one in problem.stretches if isinstance(problem, PiecewiseProblem) else alone:
+        for one in problem.stretches if isinstance(problem, PiecewiseProblem) else (problem,):
+            if not isinstance(one, DuelingProblem):
+                continue
             for sentence in broken_by(one, getattr(policy, "assumes", ()), settings.ties):
                 warn_caller(f"{registry.name_of(policy)}: {sentence}", AssumptionWarning)
         self.policy = registry.to_32_bits(policy)
@@ -194,13 +194,13 @@ class CheckedCell:
         """Raises InputError unless what the policy plans can be played, and counted as asked."""
         name, problem = registry.name_of(policy), self.problem
         pulls = self.kind in (Pull, PullBatch)
-        if pulls and not isinstance(problem, ArmsProblem):
+        if pulls and rewards_of(problem) is None:
             raise InputError(
                 f"{name} pulls arms that have rewards, and '{problem.name}' is a matrix of "
                 "preferences: arms with rewards are such as gaussian[0.6,0.5] or "
                 "bernoulli[0.6,0.5]."
             )
-        if not pulls and isinstance(problem, ArmsProblem):
+        if not pulls and rewards_of(problem) is not None:
             raise InputError(
                 f"{name} compares arms in pairs, and '{problem.name}' has arms with rewards: a "
                 "matrix of preferences, such as arxiv or one from a file, is needed."

@@ -15,7 +15,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxduel.problems import ArmsProblem, Problem
+from jaxduel.problems import Problem
+from jaxduel.problems.piecewise import rewards_of
 from jaxduel.simulation import compilation_cache
 
 _PACKAGES = ("numerics", "problems", "policies", "simulation")
@@ -76,7 +77,7 @@ def versions() -> dict[str, str]:
 
 def problem_digest(problem: Problem) -> str:
     """Digest of an instance's kind and float64 numbers, not its name: 16 hexadecimal digits."""
-    kind = problem.rewards if isinstance(problem, ArmsProblem) else "preferences"
+    kind = rewards_of(problem) or "preferences"
     content = hashlib.sha256(f"{kind} {problem.num_arms}".encode())
     for array in jax.tree.leaves(problem):
         content.update(np.ascontiguousarray(array, "<f8").tobytes())

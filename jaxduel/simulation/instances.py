@@ -16,18 +16,19 @@ from jaxduel.numerics.binomial import wins_of_pairs
 from jaxduel.numerics.threefry import bits, fold_in, uniform23
 from jaxduel.policies.base import WITHHELD, Batch, Duel, Plan, Pull, PullBatch
 from jaxduel.policies.counts import add_result, duel_result
-from jaxduel.problems import ArmsProblem, PiecewiseProblem, Problem
+from jaxduel.problems import ArmsProblem, DuelingProblem, PiecewiseProblem, Problem
+from jaxduel.problems.piecewise import rewards_of
 
 
 class Instance(Protocol):
     """Interface of an instance to the loops over time."""
 
-    def noise(self, keys: jax.Array, times: jax.Array) -> Any:
+    def noise(self, keys: jax.Array, times: jax.Array) -> Noise:
         """The randomness of single plans, for each of (n,) keys and the numbers, from 1, of their
-        comparisons or pulls: (n,) float32, or a tree of such arrays."""
+        comparisons or pulls: arrays of (n,)."""
         ...
 
-    def sample(self, arms: jax.Array, plan: Any, noise: Any) -> jax.Array:
+    def sample(self, arms: jax.Array, plan: Any, noise: Noise) -> jax.Array:
         """The outcome of a plan for one comparison or pull, for an entry of what `noise` gave."""
         ...
 
@@ -46,16 +47,19 @@ class Instance(Protocol):
         `Rewards` where these are 0 and 1."""
         ...
 
-    def add_outcome(self, so_far: Any, arms: jax.Array, plan: Any, outcome: jax.Array) -> Any:
-        """The sums with one more outcome, of the policy's arms."""
+    def add_outcome(
+        self, so_far: Any, arms: jax.Array, plan: Any, outcome: jax.Array, when: Any
+    ) -> Any:
+        """The sums with one more outcome, of the policy's arms; `when` is the stretch of a single
+        plan, as in `Noise`, or the number of comparisons or pulls made before a round."""
         ...
 
 
-class Coin(NamedTuple):
-    """The random number of a comparison, and the stretch of time that it is in."""
+class Noise(NamedTuple):
+    """The random number of a comparison or pull, and the stretch of time that it is in."""
 
-    luck: jax.Array  # () float32 in [0, 1): the left arm wins below its probability
-    stretch: jax.Array | None = None  # () int32, where preferences change
+    number: jax.Array  # () float32: a coin in [0, 1), or standard normal for Gaussian rewards
+    stretch: jax.Array | None = None  # () int32, where the instance changes
 
 
 class Duels(NamedTuple):
@@ -65,14 +69,11 @@ class Duels(NamedTuple):
     ties: jax.Array | None = None  # (K, K) float32; None: a tie is a fair coin
     changes: jax.Array | None = None  # (S - 1,) int32: as `PiecewiseProblem.changes`
 
-    def noise(self, keys: jax.Array, times: jax.Array) -> Coin:
-        """Coins, each with its stretch where preferences change."""
-        if self.changes is None:
-            return Coin(_coins(keys))
-        passed = times[:, None] > self.changes
-        return Coin(_coins(keys), jnp.sum(passed, axis=1, dtype=jnp.int32))
+    def noise(self, keys: jax.Array, times: jax.Array) -> Noise:
+        """Coins."""
+        return Noise(_coins(keys), _stretches(self.changes, times))
 
-    def sample(self, arms: jax.Array, plan: Duel, noise: Coin) -> jax.Array:
+    def sample(self, arms: jax.Array, plan: Duel, noise: Noise) -> jax.Array:
         """() int32: +1 if the left arm wins, -1 if the right one does, `WITHHELD` for a tie."""
         luck, stretch = noise
         pair = arms[plan.left], arms[plan.right]
@@ -100,9 +101,7 @@ class Duels(NamedTuple):
             return wins_of_pairs(key, n, self.preferences)
         rows = jnp.cumsum(plan.counts, axis=1, dtype=jnp.int32)
         starts = jnp.cumsum(rows[:, -1], dtype=jnp.int32) - rows[:, -1]
-        last = rows + starts[:, None]
-        before = jnp.clip((self.changes - made)[:, None, None] - (last - n), 0, n)
-        parts = jnp.diff(before, axis=0, prepend=0, append=n[None])
+        parts = _shares(self.changes - made, n, rows + starts[:, None])
         keys = jax.vmap(fold_in, in_axes=(None, 0))(key, jnp.arange(len(parts), dtype=jnp.int32))
         each = jax.vmap(wins_of_pairs)(keys, parts, self.preferences)
         return jnp.sum(each, axis=0, dtype=jnp.int32)
@@ -112,7 +111,7 @@ class Duels(NamedTuple):
         return jnp.zeros(self.preferences.shape[-2:], jnp.int32)
 
     def add_outcome(
-        self, so_far: jax.Array, arms: jax.Array, plan: Duel | Batch, outcome: jax.Array
+        self, so_far: jax.Array, arms: jax.Array, plan: Duel | Batch, outcome: jax.Array, when: Any
     ) -> jax.Array:
         """(K, K) int32: wins of i over j; an arm that meets itself wins nothing."""
         if isinstance(plan, Batch):
@@ -121,88 +120,112 @@ class Duels(NamedTuple):
 
 
 class GaussianArms(NamedTuple):
-    """Arms with normal rewards. The sum of n of them is Normal(n mean, n std^2), in one draw."""
+    """Arms with normal rewards, with `changes` or without. The sum of n of them is Normal(n mean,
+    n std^2), in one draw."""
 
-    means: jax.Array  # (K,) float32
-    std: jax.Array  # (K,) float32
+    means: jax.Array  # (K,) float32; with `changes` (S, K)
+    std: jax.Array  # (K,) float32; with `changes` (S, K)
+    changes: jax.Array | None = None  # (S - 1,) int32: as `PiecewiseProblem.changes`
 
-    def noise(self, keys: jax.Array, times: jax.Array) -> jax.Array:
+    def noise(self, keys: jax.Array, times: jax.Array) -> Noise:
         """Standard normal numbers."""
-        return jax.vmap(normal)(keys)
+        return Noise(jax.vmap(normal)(keys), _stretches(self.changes, times))
 
-    def sample(self, arms: jax.Array, plan: Pull, noise: jax.Array) -> jax.Array:
+    def sample(self, arms: jax.Array, plan: Pull, noise: Noise) -> jax.Array:
         """() float32: the reward."""
-        arm = arms[plan.arm]
-        return self.means[arm] + self.std[arm] * noise
+        at = _entry(arms[plan.arm], noise.stretch)
+        return self.means[at] + self.std[at] * noise.number
 
     def of_arms(self, arms: jax.Array) -> GaussianArms:
         """The rewards of the policy's arms."""
-        return GaussianArms(self.means[arms], self.std[arms])
+        return self._replace(means=self.means[..., arms], std=self.std[..., arms])
 
     def sample_batch(self, key: jax.Array, plan: PullBatch, made: jax.Array) -> jax.Array:
-        """(K,) float32: the sum of each arm's rewards."""
-        n = plan.counts.astype(jnp.float32)
-        return n * self.means + self.std * jnp.sqrt(n) * normal(key, n.shape)
+        """(K,) float32: the sum of each arm's rewards. Pulls are made arm by arm, which says in
+        what stretch they are."""
+        n = _pulls(self.changes, plan, made).astype(jnp.float32)
+        if self.changes is None:
+            return n * self.means + self.std * jnp.sqrt(n) * normal(key, n.shape)
+        spread = jnp.sqrt(jnp.sum(n * jnp.square(self.std), axis=0))
+        return jnp.sum(n * self.means, axis=0) + spread * normal(key, spread.shape)
 
     def no_outcomes(self) -> jax.Array:
         """(K,) float32."""
-        return jnp.zeros_like(self.means)
+        return jnp.zeros(self.means.shape[-1], jnp.float32)
 
     def add_outcome(
-        self, so_far: jax.Array, arms: jax.Array, plan: Pull | PullBatch, outcome: jax.Array
+        self,
+        so_far: jax.Array,
+        arms: jax.Array,
+        plan: Pull | PullBatch,
+        outcome: jax.Array,
+        when: Any,
     ) -> jax.Array:
         """(K,) float32: sums of rewards minus their means."""
         if isinstance(plan, PullBatch):
-            return so_far + (outcome - plan.counts.astype(jnp.float32) * self.means[arms])
-        more = outcome - self.means[arms[plan.arm]]
-        return so_far.at[plan.arm].add(more, mode="promise_in_bounds")
+            pulls = _pulls(self.changes, plan, when).astype(jnp.float32)
+            expected = pulls * self.means[..., arms]
+            total = expected if self.changes is None else jnp.sum(expected, axis=0)
+            return so_far + (outcome - total)
+        mean = self.means[_entry(arms[plan.arm], when)]
+        return so_far.at[plan.arm].add(outcome - mean, mode="promise_in_bounds")
 
 
 class Rewards(NamedTuple):
-    """Counts of rewards of 1 and of 0: a float32 sum of their deviations would drift."""
+    """Counts of rewards of 1 and of pulls: a float32 sum of their deviations would drift."""
 
     ones: jax.Array  # (K,) int32
-    zeros: jax.Array  # (K,) int32
+    pulls: jax.Array  # (K,) int32; with changes (S, K)
 
 
 class BernoulliArms(NamedTuple):
-    """Arms with rewards 0 and 1. The sum of n of them is Binomial(n, mean), in one draw."""
+    """Arms with rewards 0 and 1, with `changes` or without. The sum of n of them is Binomial(n,
+    mean), in one draw of each stretch."""
 
-    means: jax.Array  # (K,) float32
+    means: jax.Array  # (K,) float32; with `changes` (S, K)
+    changes: jax.Array | None = None  # (S - 1,) int32: as `PiecewiseProblem.changes`
 
-    def noise(self, keys: jax.Array, times: jax.Array) -> jax.Array:
-        """Coins in [0, 1): the reward is 1 below the mean."""
-        return _coins(keys)
+    def noise(self, keys: jax.Array, times: jax.Array) -> Noise:
+        """Coins: the reward is 1 below the mean."""
+        return Noise(_coins(keys), _stretches(self.changes, times))
 
-    def sample(self, arms: jax.Array, plan: Pull, noise: jax.Array) -> jax.Array:
+    def sample(self, arms: jax.Array, plan: Pull, noise: Noise) -> jax.Array:
         """() float32: the reward."""
-        return (noise < self.means[arms[plan.arm]]).astype(jnp.float32)
+        mean = self.means[_entry(arms[plan.arm], noise.stretch)]
+        return (noise.number < mean).astype(jnp.float32)
 
     def of_arms(self, arms: jax.Array) -> BernoulliArms:
         """The rewards of the policy's arms."""
-        return BernoulliArms(self.means[arms])
+        return self._replace(means=self.means[..., arms])
 
     def sample_batch(self, key: jax.Array, plan: PullBatch, made: jax.Array) -> jax.Array:
-        """(K,) float32: the sum of each arm's rewards."""
-        return binomial(key, plan.counts, self.means).astype(jnp.float32)
+        """(K,) float32: the sum of each arm's rewards. Pulls are made arm by arm, which says in
+        what stretch they are."""
+        ones = binomial(key, _pulls(self.changes, plan, made), self.means)
+        return (ones if self.changes is None else jnp.sum(ones, axis=0)).astype(jnp.float32)
 
     def no_outcomes(self) -> Rewards:
-        """(K,) int32 each."""
-        nothing = jnp.zeros(self.means.shape, jnp.int32)
-        return Rewards(nothing, nothing)
+        """Counts of nothing."""
+        ones = jnp.zeros(self.means.shape[-1], jnp.int32)
+        return Rewards(ones, jnp.zeros(self.means.shape, jnp.int32))
 
     def add_outcome(
-        self, so_far: Rewards, arms: jax.Array, plan: Pull | PullBatch, outcome: jax.Array
+        self,
+        so_far: Rewards,
+        arms: jax.Array,
+        plan: Pull | PullBatch,
+        outcome: jax.Array,
+        when: Any,
     ) -> Rewards:
-        """(K,) int32 each."""
+        """Counts of ones and pulls."""
         ones = outcome.astype(jnp.int32)
         if isinstance(plan, PullBatch):
-            ones = jnp.minimum(ones, plan.counts)
-            return Rewards(so_far.ones + ones, so_far.zeros + plan.counts - ones)
+            ones = so_far.ones + jnp.minimum(ones, plan.counts)
+            return Rewards(ones, so_far.pulls + _pulls(self.changes, plan, when))
         mode = "promise_in_bounds"
         return Rewards(
             so_far.ones.at[plan.arm].add(ones, mode=mode),
-            so_far.zeros.at[plan.arm].add(1 - ones, mode=mode),
+            so_far.pulls.at[_entry(plan.arm, when)].add(1, mode=mode),
         )
 
 
@@ -210,26 +233,26 @@ def instance_of(problem: Problem, num_arms: int, with_ties: bool = False) -> Ins
     """The problem's arrays, padded to `num_arms` with arms that no policy plays; `with_ties`, ties
     are told from fair coins."""
     extra = num_arms - problem.num_arms
-    if isinstance(problem, ArmsProblem):
-        means: Any = np.pad(problem.means, (0, extra)).astype(np.float32)
-        if problem.std is None:
-            return BernoulliArms(means)
-        std: Any = np.pad(problem.std, (0, extra)).astype(np.float32)
-        return GaussianArms(means, std)
-    p: Any = problem.preferences
+
+    def padded(values: np.ndarray, axes: int, fill: float) -> Any:
+        around = [(0, 0)] * (values.ndim - axes) + [(0, extra)] * axes
+        return np.pad(values, around, constant_values=fill).astype(np.float32)
+
+    changes: Any = None
     if isinstance(problem, PiecewiseProblem):
-        around = ((0, 0), (0, extra), (0, extra))
-        stack: Any = np.pad(p, around, constant_values=0.5).astype(np.float32)
-        changes: Any = np.asarray(problem.changes, np.int32)
-        return Duels(stack, changes=changes)
+        changes = np.asarray(problem.changes, np.int32)
+    given: Any = problem  # with other attributes for each kind
+    if rewards_of(problem) is not None:
+        means = padded(given.means, 1, 0.0)
+        if given.std is None:
+            return BernoulliArms(means, changes)
+        return GaussianArms(means, padded(given.std, 1, 0.0), changes)
+    p: Any = given.preferences
     if not with_ties:
-        alone: Any = np.pad(p, (0, extra), constant_values=0.5).astype(np.float32)
-        return Duels(alone)
-    q: Any = np.zeros_like(p) if problem.ties is None else np.asarray(problem.ties)
+        return Duels(padded(p, 2, 0.5), changes=changes)
+    q: Any = np.zeros_like(p) if given.ties is None else np.asarray(given.ties)
     won = np.divide(p - q / 2, 1 - q, out=np.full_like(p, 0.5), where=q < 1)
-    padded: Any = np.pad(won, (0, extra), constant_values=0.5).astype(np.float32)
-    tied: Any = np.pad(q, (0, extra)).astype(np.float32)
-    return Duels(padded, tied)
+    return Duels(padded(won, 2, 0.5), padded(q, 2, 0.0))
 
 
 def sums_of(problem: Problem, gathered: Any) -> np.ndarray:
@@ -243,12 +266,13 @@ def sums_of(problem: Problem, gathered: Any) -> np.ndarray:
       (..., K, K) int32, wins, or (..., K) float64, sums of rewards minus their means.
     """
     num = problem.num_arms
-    if not isinstance(problem, ArmsProblem):
+    if isinstance(problem, DuelingProblem) or problem.rewards is None:
         return gathered[..., :num, :num]
     if not isinstance(gathered, Rewards):
         return gathered[..., :num].astype(np.float64)
-    ones, zeros = (x[..., :num].astype(np.int64) for x in gathered)
-    return ones - (ones + zeros) * problem.means.astype(np.float32).astype(np.float64)
+    ones, pulls = (np.asarray(x[..., :num], np.int64) for x in gathered)
+    expected = pulls * problem.means.astype(np.float32).astype(np.float64)
+    return ones - (expected.sum(axis=-2) if isinstance(problem, PiecewiseProblem) else expected)
 
 
 def totals_of(problem: ArmsProblem, gathered: Any, pulls: np.ndarray) -> np.ndarray:
@@ -275,3 +299,33 @@ def plays_of(plan: Plan, num_arms: int) -> jax.Array:
 
 def _coins(keys: jax.Array) -> jax.Array:
     return uniform23(jax.vmap(lambda key: bits(key, ()))(keys))
+
+
+def _stretches(changes: jax.Array | None, times: jax.Array) -> jax.Array | None:
+    """The stretch, from 0, of each of (n,) comparisons or pulls, numbered from 1: (n,) int32."""
+    if changes is None:
+        return None
+    return jnp.sum(times[:, None] > changes, axis=1, dtype=jnp.int32)
+
+
+def _entry(arm: jax.Array, stretch: jax.Array | None) -> Any:
+    """The index of an arm's number, (K,), or (S, K) where there are stretches."""
+    return arm if stretch is None else (stretch, arm)
+
+
+def _pulls(changes: jax.Array | None, plan: PullBatch, made: jax.Array) -> jax.Array:
+    """Pulls of each arm in a round, (K,) int32, or with changes in each stretch, (S, K)."""
+    n = plan.counts
+    return n if changes is None else _shares(changes - made, n, jnp.cumsum(n, dtype=jnp.int32))
+
+
+def _shares(left: jax.Array, n: jax.Array, last: jax.Array) -> jax.Array:
+    """The comparisons or pulls of a round in each stretch: (S, ...) int32.
+
+    Args:
+      left: (S - 1,) int32, of the whole round, those that come before each change; may be negative.
+      n: (...) int32, of each pair or arm, made one pair or arm after another.
+      last: (...) int32, the number of the last of them in the round, from 1.
+    """
+    before = jnp.clip(left.reshape(-1, *[1] * n.ndim) - (last - n), 0, n)
+    return jnp.diff(before, axis=0, prepend=0, append=n[None])

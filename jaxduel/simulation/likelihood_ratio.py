@@ -51,7 +51,7 @@ def with_pulls(
     cell: Cell, arms: jax.Array, pulled: Pulled, plan: Pull | PullBatch, outcome: jax.Array
 ) -> Pulled:
     """The pulls and rewards with those of a plan; arms as in the seed's `Setup`."""
-    rewards = cell.instance.add_outcome(pulled.rewards, arms, plan, outcome)
+    rewards = cell.instance.add_outcome(pulled.rewards, arms, plan, outcome, None)
     if isinstance(plan, PullBatch):
         return Pulled(pulled.pulls + plan.counts, rewards)
     return Pulled(pulled.pulls.at[plan.arm].add(1, mode="promise_in_bounds"), rewards)
@@ -75,7 +75,8 @@ def clearly_best(cell: Cell, arms: jax.Array, pulled: Pulled) -> tuple[jax.Array
         ratio = jnp.square(lead) / (2.0 * (variance[best] + variance))
         needed = 2.0 * jnp.log(4.0 + jnp.log(n))
     else:
-        ones, zeros = (x.astype(jnp.float32) for x in pulled.rewards)
+        ones = pulled.rewards.ones.astype(jnp.float32)
+        zeros = (pulled.pulls - pulled.rewards.ones).astype(jnp.float32)
         best = _largest(ones / n, active)
         ratio = _bernoulli_ratio(ones, zeros, best)
         needed = 3.0 * jnp.log(1.0 + jnp.log(n))

@@ -7,7 +7,7 @@ import numpy as np
 from jaxduel.display import bytes_text
 from jaxduel.errors import InputError
 from jaxduel.policies.registry import name_of
-from jaxduel.problems import ArmsProblem
+from jaxduel.problems.piecewise import rewards_of
 from jaxduel.simulation import regret
 from jaxduel.simulation.checking import CheckedCell, Settings
 from jaxduel.simulation.instances import sums_of
@@ -127,7 +127,7 @@ def _rows(cell: CheckedCell, settings: Settings, budget: int | None) -> int:
     size = 8 * points * (num + 1) + 8
     if settings.record_pairs or settings.record_outcomes:
         size += 8 * points * num**2 if settings.record_pairs else 0
-        sums = 8 * num if isinstance(cell.problem, ArmsProblem) else 4 * num**2
+        sums = 4 * num**2 if rewards_of(cell.problem) is None else 8 * num
         size += points * sums if settings.record_outcomes else 0
         if seeds * size > budget:
             raise InputError(

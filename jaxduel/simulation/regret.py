@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from jaxduel.arguments import require_known
-from jaxduel.problems import ArmsProblem, PiecewiseProblem, Problem
+from jaxduel.problems import PiecewiseProblem, Problem
+from jaxduel.problems.piecewise import rewards_of
 
 OF_PAIRS = {
     "binary strong": np.greater_equal,
@@ -25,7 +26,7 @@ DEFINITIONS = tuple(sorted(("average", "borda", "copeland", "pulls", *OF_PAIRS))
 
 def default_of(problem: Problem) -> str:
     """The definition where none is asked for: "pulls" of arms with rewards, else "copeland"."""
-    return "pulls" if isinstance(problem, ArmsProblem) else "copeland"
+    return "copeland" if rewards_of(problem) is None else "pulls"
 
 
 def needs_pairs(definition: str) -> bool:

@@ -246,7 +246,7 @@ def _play(cell: Cell, seed: Seed, lane: RoundLane) -> tuple[RoundLane, Played, j
         round=number,
         batches=lane.batches + (total > 0),
         done=done,
-        tallies=count(cell, setup.arms, lane.tallies, plan, outcome),
+        tallies=count(cell, setup.arms, lane.tallies, plan, outcome, lane.done),
         ballots=hear(cell, ballots, state),
     )
     return lane, played, total == 0

@@ -18,9 +18,10 @@ from jaxduel.errors import InputError, warn_caller
 from jaxduel.policies import registry
 from jaxduel.policies.base import Pull, PullBatch, SupportsSkip
 from jaxduel.problems import Problem
+from jaxduel.problems.piecewise import require_changes_within
 from jaxduel.simulation import blocks, checkpoints, events
 from jaxduel.simulation.cells import Cell, Program
-from jaxduel.simulation.checking import CheckedCell, Settings
+from jaxduel.simulation.checking import CheckedCell, Settings, horizon_of
 from jaxduel.simulation.devices import (
     Device,
     block_memory,
@@ -259,8 +260,10 @@ def run_cell(policy: Any, problem: Problem, horizon: int | None, settings: Setti
     """Simulates a cell; arguments as in `prepare`.
 
     Raises:
-      InputError, KeyboardInterrupt: as `run_collecting`.
+      InputError: as `run_collecting`; or the problem changes after the horizon.
+      KeyboardInterrupt: as `run_collecting`.
     """
+    require_changes_within(problem, horizon_of(policy, horizon))
     prepared = prepare([policy], [problem], [horizon], settings, stacked=False)
     return run_collecting(prepared, _records)[0]
 
@@ -274,10 +277,12 @@ def run_cells(
     """Simulates cells, those stacked that can share a program; arguments as in `prepare`.
 
     Raises:
-      InputError: as `run_collecting`.
+      InputError: as `run_collecting`; or a problem changes after the horizon.
       KeyboardInterrupt: likewise; or after Ctrl-C where there are several programs.
     """
     settings = settings.checked()
+    for policy, problem, horizon in zip(policies, problems, horizons, strict=True):
+        require_changes_within(problem, horizon_of(policy, horizon))
     checked = _checked(policies, problems, horizons, settings)
     programs: dict[Any, list[int]] = {}
     for number, cell in enumerate(checked):

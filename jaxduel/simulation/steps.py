@@ -16,6 +16,7 @@ from jaxduel.policies.base import TIED, WITHHELD, Duel, Feedback, Pull
 from jaxduel.simulation.ballots import Ballots, cast, first_state, hear, is_full, no_ballots
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_once
+from jaxduel.simulation.instances import Noise
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.tallies import Tallies, count, no_tallies
 
@@ -29,7 +30,7 @@ class Drawn(NamedTuple):
 
     arms: jax.Array  # (K,) int32: as in its `Setup`
     keys: jax.Array  # (N,) keys for the policy
-    noise: Any  # (N,) float32, or a tree of such arrays, which decide the outcomes
+    noise: Noise  # arrays of (N,), which decide the outcomes
 
 
 class StepLane(NamedTuple):
@@ -138,7 +139,7 @@ def play(
     cell: Cell,
     arms: jax.Array,
     key: jax.Array,
-    noise: Any,
+    noise: Noise,
     lane: StepLane,
     counts: jax.Array | bool = True,
 ) -> StepLane:
@@ -155,7 +156,7 @@ def play(
     policy = cell.policy
     plan = policy.act(lane.state, key)
     outcome = cell.instance.sample(arms, plan, noise)
-    tallies = count(cell, arms, lane.tallies, plan, outcome)
+    tallies = count(cell, arms, lane.tallies, plan, outcome, noise.stretch)
     pending, ballots = lane.pending, lane.ballots
     if ballots is not None:
         counts = counts & ~is_full(cell, ballots)

@@ -12,7 +12,7 @@ from jaxduel.policies.base import Batch, Duel, Plan
 from jaxduel.simulation.cells import Cell, Program
 from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.devices import is_on_cpu
-from jaxduel.simulation.instances import Duels, plays_of
+from jaxduel.simulation.instances import Duels, Rewards, plays_of
 from jaxduel.simulation.lanes import Setup
 
 
@@ -37,7 +37,9 @@ def no_tallies(cell: Cell, program: Program, points: int | None = None) -> Talli
     return jax.tree.map(lambda x: jnp.zeros((points, *x.shape), x.dtype), nothing)
 
 
-def count(cell: Cell, arms: jax.Array, tallies: Tallies, plan: Plan, outcome: jax.Array) -> Tallies:
+def count(
+    cell: Cell, arms: jax.Array, tallies: Tallies, plan: Plan, outcome: jax.Array, when: Any
+) -> Tallies:
     """The tallies after a plan and its outcome, whether or not that is withheld from the policy.
 
     Args:
@@ -46,6 +48,7 @@ def count(cell: Cell, arms: jax.Array, tallies: Tallies, plan: Plan, outcome: ja
       tallies: before.
       plan: the plan.
       outcome: as the instance gave it.
+      when: as in `Instance.add_outcome`.
     """
     plays, pairs, outcomes = tallies
     if pairs is not None and isinstance(plan, Batch):
@@ -53,7 +56,7 @@ def count(cell: Cell, arms: jax.Array, tallies: Tallies, plan: Plan, outcome: ja
     elif pairs is not None and isinstance(plan, Duel):
         pairs = pairs.at[plan.left, plan.right].add(1, mode="promise_in_bounds")
     if outcomes is not None:
-        outcomes = cell.instance.add_outcome(outcomes, arms, plan, outcome)
+        outcomes = cell.instance.add_outcome(outcomes, arms, plan, outcome, when)
     return Tallies(plays + plays_of(plan, cell.policy.num_arms), pairs, outcomes)
 
 
@@ -77,8 +80,10 @@ def enter(record: Tallies, at: jax.Array, now: Tallies, reached: jax.Array) -> T
 def of_problem(setups: Setup, tallies: Tallies) -> Tallies:
     """Tallies of the lanes of a block, or a record of them, reordered from the policy's arms to the
     problem's: as `reordered`."""
-    of_arms = np.ndim(tallies.plays)
-    return jax.tree.map(lambda x: reordered(setups.arms, x, np.ndim(x) > of_arms), tallies)
+    of_arms, of_pulls = np.ndim(tallies.plays), isinstance(tallies.outcomes, Rewards)
+    return jax.tree.map(  # one more axis is of pairs, or of stretches in `Rewards`
+        lambda x: reordered(setups.arms, x, np.ndim(x) > of_arms and not of_pulls), tallies
+    )
 
 
 def reordered(arms: Any, counts: Any, of_pairs: bool) -> Any:

@@ -110,6 +110,19 @@ def test_each_stretch_is_reported(capsys):
     assert "changes with time, and an instance that does not is needed" in errors
 
 
+def test_each_stretch_of_arms_with_rewards_is_reported(capsys):
+    name = "piecewise[bernoulli[0.9,0.1],1e3,bernoulli[0.1,0.7]]"
+    code, text, errors = outcome(capsys, "check", name)
+    assert (code, errors) == (0, "")
+    assert [line.split()[1:] for line in text.splitlines() if line.startswith("  best")] == [
+        ["arm", "0,", "mean", "0.9"],
+        ["arm", "1,", "mean", "0.7"],
+    ]
+    code, _, errors = outcome(capsys, "bounds", "--problem", name)
+    assert code == 2
+    assert "changes with time, and an instance that does not is needed" in errors
+
+
 def screen(capsys, *arguments):
     """What a command prints, which fits a screen."""
     code, text, errors = outcome(capsys, *arguments)

@@ -64,6 +64,25 @@ def test_changes_are_among_the_checkpoints(capsys, tmp_path):
         assert {47, 100} <= set(data.checkpoint.values.tolist())
 
 
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        ("piecewise[cyclic,101,gap[1,2,3,4]]", "changes after 101, beyond the horizon 100"),
+        ("piecewise[gaussian[1,0],101,gaussian[0,1]]", "changes after 101, beyond the horizon"),
+        ("piecewise[gaussian[1,0],50,bernoulli[0,1]]", "its instances must be of one kind"),
+        ("piecewise[gaussian[1,0],50,cyclic[1,2]]", "'cyclic[1,2]' compares arms."),
+        ("piecewise[gaussian[1,0],50,gaussian[0,1,2]]", "of as many arms, not of 2, 3"),
+    ],
+)
+def test_changes_that_make_no_sense_are_one_line_and_code_2(capsys, problem, message):
+    policy = "rucb" if "101,gap" in problem else "ucb1"
+    code, text, errors = outcome(
+        capsys, "run", "--policy", policy, "--problem", problem, "--horizon", 100
+    )
+    assert (code, text, errors.count("\n")) == (2, "", 1)
+    assert message in errors
+
+
 def test_a_broken_assumption_is_one_line(capsys):
     code, text, errors = outcome(
         capsys, *SCOMP2, "--seeds", 2, "--lanes", 2, "--set", "num_batches=4"

@@ -136,7 +136,7 @@ def test_brackets_take_arms_from_one_of_any_name():
         ("piecewise[gap,1e999,strong-borda]", "does not name instances with the times"),
         ("piecewise[gap,10,]", "unknown problem ''"),
         ("piecewise[gap,10,cyclic]", "as many arms, not of 5, 4"),
-        ("piecewise[gap,10,bernoulli[0.5,0.4]]", "is no instance with one preference matrix"),
+        ("piecewise[gap,10,bernoulli[0.5,0.4]]", "must be of one kind, and 'gap' compares"),
         ("gausian[1,2]", "did you mean 'gaussian'"),
     ],
 )

@@ -8,6 +8,7 @@ from jaxduel.simulation.regret import regret_of
 
 P, Q = np.array([[0.5, 0.9], [0.1, 0.5]]), np.array([[0.5, 0.3], [0.7, 0.5]])
 BOTH = jd.problems.piecewise([P, Q], [4])
+ARMS = jd.problems.gaussian([0.5, 0.1], name="arms")
 
 
 def test_its_stretches_are_instances():
@@ -25,6 +26,23 @@ def test_names_that_all_stretches_share_are_kept():
     assert jd.problems.piecewise([named[0], Q], [4]).arms is None
 
 
+def test_arms_with_rewards_change():
+    arms = [jd.problems.gaussian([0.5, 0.1], std=[1, 2]), jd.problems.gaussian([0.0, 0.3])]
+    problem = jd.problems.piecewise(arms, [4])
+    assert (problem.rewards, BOTH.rewards) == ("gaussian", None)
+    np.testing.assert_array_equal(problem.means, [[0.5, 0.1], [0.0, 0.3]])
+    np.testing.assert_array_equal(problem.std, [[1, 2], [1, 1]])
+    np.testing.assert_allclose(problem.gaps("pulls"), [[0, 0.4], [0.3, 0]])
+    assert repr(problem) == (
+        "PiecewiseProblem('piecewise', K=2, gaussian rewards, changes after 4, best arms 0, 1)"
+    )
+    coins = jd.problems.piecewise([jd.problems.bernoulli(x) for x in ([0.5, 0.1], [0, 1])], [4])
+    assert coins.std is None
+    assert [one.name for one in coins.stretches] == ["piecewise, stretch 1", "piecewise, stretch 2"]
+    with pytest.raises(jd.InputError, match="unknown regret of arms with rewards 'copeland'"):
+        coins.gaps("copeland")
+
+
 def test_sums_by_hand():
     plays = np.array([[[1, 1], [3, 5], [4, 8]]])  # of one seed at 1, 4 and 6
     grid = np.array([1, 4, 6])
@@ -35,6 +53,13 @@ def test_sums_by_hand():
     by_hand = [0.4 / 2, 5 * 0.4 / 2, 5 * 0.4 / 2 + 3 * -0.2 / 2]
     np.testing.assert_allclose(against[0, :, 0], by_hand)
     np.testing.assert_allclose(against[0, :, 1], [-0.4 / 2, -3 * 0.4 / 2, -1.2 / 2 + 0.2 / 2])
+    arms = [jd.problems.bernoulli([0.9, 0.5]), jd.problems.bernoulli([0.2, 0.5])]
+    pulled = jd.problems.piecewise(arms, [4])
+    pulls = np.array([[[0, 1], [1, 3], [3, 3]]])
+    regret = regret_of(pulled, "pulls", grid, pulls, None)
+    np.testing.assert_allclose(regret, [[0.4, 1.2, 1.2 + 0.6]])
+    against = pulled.regret_against(grid, pulls)
+    np.testing.assert_allclose(against[0], [[0.4, 0], [1.2, -0.4], [1.2, -0.4 + 0.6]])
     with pytest.raises(
         jd.InputError, match="must include the changes of 'piecewise': 4 is missing"
     ):
@@ -53,7 +78,7 @@ def test_plays_of_other_times_or_arms_are_refused():
     [
         ([P], [], "two or more instances of as many arms, not of 2"),
         ([P, np.full((3, 3), 0.5)], [4], "of as many arms, not of 2, 3"),
-        ([P, BOTH], [4], "'piecewise' is no instance with one preference matrix"),
+        ([P, BOTH], [4], "'piecewise' changes itself"),
         ([P, Q], [], "times must be 1 increasing whole numbers"),
         ([P, Q], [0], r"not \[0\]"),
         ([P, Q, P], [5, 5], r"times must be 2 increasing whole numbers.*not \[5, 5\]"),
@@ -61,6 +86,13 @@ def test_plays_of_other_times_or_arms_are_refused():
         ([P, Q], [1.5], "increasing whole numbers"),
         ([P, Q], 1.5, r"increasing whole numbers.*not \[1.5\]"),
         ("arxiv", [4], "the instances must be a list, not 'arxiv'"),
+        ([P, ARMS], [4], "of one kind, and 'matrix' compares arms, 'arms' has arms with gaussian"),
+        (
+            [ARMS, jd.problems.bernoulli([0.5, 0.1])],
+            [4],
+            "'arms' has arms with gaussian rewards, 'bernoulli' has arms with bernoulli rewards.",
+        ),
+        ([ARMS, jd.problems.gaussian([0.5, 0.1, 0.2])], [4], "of as many arms, not of 2, 3"),
         (
             [P, jd.problems.from_matrix(Q, ties=[[0, 0.1], [0.1, 0]])],
             [4],

@@ -8,7 +8,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.errors import InputError
 from jaxduel.policies.base import Batch, Duel
-from jaxduel.simulation.instances import Coin, instance_of
+from jaxduel.simulation.instances import Noise, instance_of
 
 P = np.array([[0.5, 0.7, 0.6], [0.3, 0.5, 0.8], [0.4, 0.2, 0.5]])
 Q = np.array([[0, 0.5, 0.2], [0.5, 0, 0.3], [0.2, 0.3, 0]])
@@ -63,10 +63,10 @@ def test_an_outcome_is_a_win_a_loss_or_nothing():
     instance = jax.tree.map(jnp.asarray, instance_of(TIED, 3, with_ties=True))
     plan = Duel(jnp.int32(0), jnp.int32(1))
     noise = jnp.array([0.0, 0.44, 0.46, 0.49, 0.51, 0.999])  # p - q / 2 = .45, q = .5
-    outcomes = jax.vmap(lambda x: instance.sample(jnp.arange(3), plan, Coin(x)))(noise)
+    outcomes = jax.vmap(lambda x: instance.sample(jnp.arange(3), plan, Noise(x)))(noise)
     assert outcomes.tolist() == [1, 1, -1, -1, 0, 0]
     alone = Duel(jnp.int32(1), jnp.int32(1))
-    assert int(instance.sample(jnp.arange(3), alone, Coin(jnp.float32(0.999)))) == -1  # never tied
+    assert int(instance.sample(jnp.arange(3), alone, Noise(jnp.float32(0.999)))) == -1  # never tied
 
 
 @pytest.mark.thorough

@@ -12,7 +12,8 @@ import numpy as np
 
 from jaxduel.policies import registry
 from jaxduel.policies.base import Batch, PullBatch, SupportsSkip
-from jaxduel.problems import ArmsProblem, PiecewiseProblem
+from jaxduel.problems import PiecewiseProblem
+from jaxduel.problems.piecewise import rewards_of
 from jaxduel.progress import Progress
 from jaxduel.simulation.checking import TIES
 from jaxduel.simulation.devices import MEMORY_BYTES
@@ -112,9 +113,10 @@ def family_of(cell: StudyCell) -> tuple[Any, ...]:
             leaves = tuple((leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(value))
             structure.append((field.name, str(jax.tree.structure(value)), leaves))
     problem = problem_of(cell)
-    kind = problem.rewards if isinstance(problem, ArmsProblem) else "preferences"
+    kind = rewards_of(problem) or "preferences"
     if isinstance(problem, PiecewiseProblem):
-        kind = f"{len(problem.preferences)} stretches"
+        law = "" if problem.rewards is None else f" of {problem.rewards} rewards"
+        kind = f"{len(problem.stretches)} stretches{law}"
     modes = cell.delay > 1, cell.shuffle_arms, bool(cell.skip_quiet), cell.prng
     more: tuple[Any, ...] = () if cell.ties == TIES[0] else (cell.ties,)
     if cell.question is not None:  # whose votes make shapes
@@ -157,7 +159,7 @@ def _groups(family: tuple[Any, ...], cells: Sequence[StudyCell], wanted: _Wanted
     num_checkpoints = max(len(cell.checkpoints) for cell in cells)
     policy, problem = policy_of(cells[0]), problem_of(cells[0])
     asked_for, votes = cells[0].question, cells[0].checkpoints
-    if isinstance(problem, ArmsProblem):
+    if rewards_of(problem) is not None:
         keep = tuple(name for name in keep if name == "seeds")
     need = need_of(
         policy,

@@ -148,10 +148,19 @@ def test_kinds_of_rewards_make_other_programs():
 
 @pytest.mark.parametrize("policy", ["rucb", "pcomp"])
 def test_numbers_of_stretches_make_other_programs(policy):
-    names = ("gap", "piecewise[gap,300,gap]", "piecewise[gap,300,gap,2000,gap]")
+    names = ("gap", "piecewise[gap,300,gap]", "piecewise[gap,300,gap,700,gap]")
     problems = tuple(ProblemEntry(name=name) for name in names)
     groups = planned((PolicyEntry(policy),), problems, batches=2 if policy == "pcomp" else ())
     assert [group.cells[0].problem for group in groups] == list(names)
+    assert len({group.program for group in groups}) == 3
+
+
+def test_rewards_that_change_make_programs_by_law_and_stretches():
+    laws = ("gaussian", "bernoulli")
+    names = [f"piecewise[{law}[0.6,0.5],300,{law}[0.5,0.6]]" for law in laws]
+    names += ["piecewise[bernoulli[0.1,0.2],300,bernoulli[0.5,0.6]]", "bernoulli[0.6,0.5]"]
+    problems = tuple(ProblemEntry(name=name) for name in names)
+    groups = planned((PolicyEntry("ucb1"),), problems)
     assert len({group.program for group in groups}) == 3
 
 

@@ -287,10 +287,12 @@ def test_regret_of_pairs_and_delays_and_arms_with_rewards(tmp_path):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("policy", ["rucb", "pcomp"])
+@pytest.mark.parametrize("policy", ["rucb", "pcomp", "ucb1", "base"])
 def test_instances_that_change(policy, tmp_path):
     name = "piecewise[cyclic,50,arithmetic[4,3,2,1]]"
-    more = {"num_batches": 3} if policy == "pcomp" else {}
+    if policy in ("ucb1", "base"):
+        name = "piecewise[bernoulli[0.6,0.5,0.4,0.1],50,bernoulli[0.1,0.5,0.4,0.9]]"
+    more = {"num_batches": 3} if policy in ("pcomp", "base") else {}
     grid = Grid(
         policies=(PolicyEntry(name=policy, parameters=more),),
         problems=(ProblemEntry(name=name),),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from jaxduel.errors import InputError
 from jaxduel.policies import registry
 from jaxduel.policies.base import Pull, PullBatch, SupportsDelay
-from jaxduel.problems import ArmsProblem, PiecewiseProblem, Problem
-from jaxduel.problems.piecewise import with_changes
+from jaxduel.problems import PiecewiseProblem, Problem
+from jaxduel.problems.piecewise import require_changes_within, rewards_of, with_changes
 from jaxduel.progress import Progress
 from jaxduel.simulation.identity import problem_digest
 from jaxduel.simulation.regret import default_of
@@ -81,6 +81,7 @@ def _cells(grid: Grid, specs: Sequence[ProblemSpec], shown: Progress) -> tuple[S
         shown.tick()
     digests = {spec: problem_digest(problem) for spec, problem in built.items()}
     regrets = {spec: _definitions(grid, spec, problem) for spec, problem in built.items()}
+    _require_changes_within(built.values(), max(grid.ends))
     checkpoints = {
         (spec, horizon): tuple(with_changes(times, problem).tolist())
         for horizon in grid.ends
@@ -99,7 +100,8 @@ def _cells(grid: Grid, specs: Sequence[ProblemSpec], shown: Progress) -> tuple[S
         for parameters, delay, spec in itertools.product(
             _combinations(entry, grid.batches), grid.delay, specs
         ):
-            if pulls != isinstance(built[spec], ArmsProblem) or (delay > 1 and not learns_late):
+            has_rewards = rewards_of(built[spec]) is not None
+            if pulls != has_rewards or (delay > 1 and not learns_late):
                 continue
             lonely.discard(spec.label)
             for horizon in grid.ends:
@@ -138,6 +140,15 @@ def _cells(grid: Grid, specs: Sequence[ProblemSpec], shown: Progress) -> tuple[S
             "problems",
         )
     return tuple(cells.values())
+
+
+def _require_changes_within(problems: Iterable[Problem], horizon: int) -> None:
+    """Raises GridError if a problem changes after the longest horizon of the grid."""
+    try:
+        for problem in problems:
+            require_changes_within(problem, horizon)
+    except InputError as error:
+        raise GridError(error, "problems") from None
 
 
 def _combinations(entry: PolicyEntry, batches: Sequence[int]) -> Iterator[Parameters]:

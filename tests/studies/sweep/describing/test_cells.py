@@ -239,6 +239,12 @@ def test_pairs_that_cannot_play_are_no_cells():
             {"identify": True, "votes": 100, "horizons": None},
             r"'piecewise\[gap,300,strong-borda\]' changes: it has no arm",
         ),
+        (
+            ("ucb1",),
+            (ProblemEntry(name="piecewise[gaussian[1,0],1001,gaussian[0,1]]"),),
+            {},
+            "changes after 1,001, beyond the horizon 1,000",
+        ),
     ],
 )
 def test_grids_that_make_no_sense_are_refused(policies, problems, settings, message):
