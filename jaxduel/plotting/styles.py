@@ -101,9 +101,11 @@ STYLES = {
     "select-then-verify": Style("#4ECDC4", "--", "s"),
     "dkwt": Style("#88D8C0", "-.", "D"),
     "pocowista": Style("#2F6B5E", ":", "P"),
-    # the best of arms with rewards: turquoises, pinks
+    # the best of arms with rewards: pinks, a slate
     "successive-rejects": Style("#9C4F6E", "-", "s"),
     "sequential-halving": Style("#F06C9B", "--", "o"),
+    "lucb": Style("#E4A0B7", "-.", "D"),
+    "uniform-arms": Style("#A9B4C2", ":", "o"),
     # the rest: greys
     "savage": Style("#777777", ":", "o"),
     "sparring": Style("#444444", _DASH_DOT_DOT, "v"),

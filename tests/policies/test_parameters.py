@@ -41,6 +41,10 @@ BAD = [
     ("dkwt", {"gamma": 2.0}, r"dkwt: gamma must be in \(0, 1\), not 2.0"),
     ("interleaved-filter", {**T, "variant": "if3"}, "variant must be 'if1' or 'if2', not 'if3'"),
     ("interleaved-filter", {"horizon": 2.5}, r"horizon must be a whole number, not 2\.5"),
+    ("lucb", {"delta": 0.0}, r"lucb: delta must be in \(0, 1\), not 0.0"),
+    ("lucb", {"delta": 1.0}, r"lucb: delta must be in \(0, 1\), not 1.0"),
+    ("lucb", {"epsilon": -0.1}, "lucb: epsilon must not be negative, not -0.1"),
+    ("lucb", {"std": 0.0}, "lucb: std must be positive, not 0.0"),
     *(
         (name, fields, f"{name}: {sentence}")
         for name in ("merge-dts", "merge-rucb")

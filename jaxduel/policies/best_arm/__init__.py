@@ -7,5 +7,11 @@ With a budget, in rounds:
 - `sequential-halving`: Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed
   Bandits" (ICML 2013).
 
-They share `keeping`: the choice of the arms that are left after a round.
+They share `keeping`: the choice of the arms that are left after a round. At a given error, one pull
+at a time:
+
+- `lucb`: Kalyanakrishnan, Tewari, Auer and Stone, "PAC Subset Selection in Stochastic Multi-armed
+  Bandits" (ICML 2012).
+
+`uniform-arms` pulls all arms in turn.
 """
