@@ -26,7 +26,7 @@ NAMES = (
 )  # fmt: skip
 OTHERS = (
     "cw-rmed", "ws-w", "ws-s", "beat-the-winner", "versatile-db", "rex3", "self-sparring", "d-exp3",
-    "borda-cb", "nts", "select-then-verify", "dkwt", "pocowista",
+    "borda-cb", "nts", "select-then-verify", "dkwt", "pocowista", "d-ucb", "sw-ucb",
 )  # fmt: skip
 """Not in the table that `benchmarks.report` makes."""
 

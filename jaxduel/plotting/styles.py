@@ -62,6 +62,8 @@ STYLES = {
     "scb[scale=0.51]": Style("#CCCC77", "-", "X"),
     "merge-rucb": Style("#A6D854", "-", "s"),
     "ucb1": Style("#44AA99", "-.", "v"),
+    "sw-ucb": Style("#3B9A48", "--", "o"),
+    "d-ucb": Style("#7FBF7B", ":", "D"),
     # posterior sampling: purples
     "dts": Style("#AA3377", "-", "*"),
     "dts+": Style("#CC79A7", "--", "P"),

@@ -14,6 +14,7 @@ from jaxduel.policies.adversarial.rex3 import REX3 as REX3
 from jaxduel.policies.adversarial.self_sparring import SelfSparring as SelfSparring
 from jaxduel.policies.adversarial.versatile_db import VersatileDB as VersatileDB
 from jaxduel.policies.arms.base import BaSE as BaSE
+from jaxduel.policies.arms.d_ucb import DUCB as DUCB
 from jaxduel.policies.arms.double_etc.anytime import DETCAnytime as DETCAnytime
 from jaxduel.policies.arms.double_etc.batched import DETCBatched as DETCBatched
 from jaxduel.policies.arms.double_etc.batched_known_gap import (
@@ -27,6 +28,7 @@ from jaxduel.policies.arms.etc import ETC as ETC
 from jaxduel.policies.arms.successive_elimination import (
     SuccessiveElimination as SuccessiveElimination,
 )
+from jaxduel.policies.arms.sw_ucb import SWUCB as SWUCB
 from jaxduel.policies.arms.thompson_gaussian import ThompsonGaussian as ThompsonGaussian
 from jaxduel.policies.arms.ucb1 import UCB1 as UCB1
 from jaxduel.policies.base import WITHHELD as WITHHELD

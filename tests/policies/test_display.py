@@ -26,7 +26,9 @@ def made(name, **values):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_policy_at_its_defaults_shows_what_had_to_be_given(name):
     policy = made(name)
-    given = [f"{key}={NEEDED[key]}" for key in jd.policies.parameters(name) if key in NEEDED]
+    known = jd.policies.parameters(name).items()
+    chosen = [key for key, default in known if default is None and getattr(policy, key) is not None]
+    given = [f"{key}={getattr(policy, key)}" for key, _ in known if key in {*NEEDED, *chosen}]
     fields = [f"num_arms={policy.num_arms}", *given]
     assert repr(policy) == f"{type(policy).__name__}({', '.join(fields)})"
 

@@ -25,6 +25,15 @@ BAD = [
     ("ccb", {"alpha": 0.0}, "ccb: alpha must be positive, not 0"),
     ("d-exp3", {}, "d-exp3 needs the parameter 'horizon'"),
     ("d-exp3", {**T, "delta": 1.0}, r"d-exp3: delta must be in \(0, 1\), not 1.0"),
+    ("d-ucb", {}, "d-ucb needs the parameter 'gamma', or 'horizon' to compute it"),
+    *(
+        ("d-ucb", {"gamma": gamma}, r"d-ucb: gamma must be in \(0, 1\], not")
+        for gamma in (0.0, -0.5, 1.01, np.nan)
+    ),
+    ("d-ucb", {"horizon": 0}, f"d-ucb: {HORIZON}"),
+    ("d-ucb", {**T, "std": 0.01}, r"the default gamma, .*, must be positive, not -2\.9"),
+    ("d-ucb", {**T, "xi": 0.0}, "xi must be positive, not 0"),
+    ("d-ucb", {**T, "changes": -1.0}, "changes must be positive, not -1"),
     (GAP, TWO, "needs the parameter 'gap'"),
     (GAP, {**TWO, "gap": 0.0}, "gap must be positive, not 0.0"),
     (GAP, {**TWO, "gap": np.inf}, "gap must be positive"),
@@ -110,6 +119,16 @@ BAD = [
     ("successive-elimination", {"horizon": 0}, f"successive-elimination: {HORIZON}"),
     ("successive-rejects", {}, "successive-rejects needs the parameter 'horizon'"),
     ("successive-rejects", {"horizon": 2}, r"2 is too short for one pull of each of 3 arms\."),
+    ("sw-ucb", {}, "sw-ucb needs the parameter 'window', or one 'horizon'"),
+    *(
+        ("sw-ucb", {"window": window}, "sw-ucb: window must be a whole number")
+        for window in (0, -3, 1, 2.5, 1e12)
+    ),
+    ("sw-ucb", {"horizon": 0}, f"sw-ucb: {HORIZON}"),
+    ("sw-ucb", {**T, "changes": 0.0}, "changes must be positive, not 0"),
+    ("sw-ucb", {**T, "std": np.nan}, "std must be positive"),
+    ("sw-ucb", {"window": 9, "xi": -1.0}, "xi must be positive, not -1"),
+    ("sw-ucb", {**T, "std": 1e15}, "needs the parameter 'window', or one 'horizon' that gives"),
     (GAUSSIAN, {"std": 0.0}, "thompson-gaussian: std must be positive, not 0.0"),
     (GAUSSIAN, {"prior_std": -1.0}, "prior_std must be positive, not -1.0"),
     (GAUSSIAN, {"prior_std": np.inf}, "prior_std must be positive"),

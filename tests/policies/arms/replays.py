@@ -77,6 +77,17 @@ def replay(cases, active, num_arms, rounds, seed, grain=0.0):
     return oracles
 
 
+def check_pulls(oracles, arms, rewards):
+    """Every pull of `pull_histories` is one that its run's oracle allows."""
+    assert arms.dtype == np.int32
+    for run, oracle in enumerate(oracles):
+        pulls = zip(arms[run].tolist(), rewards[run].tolist(), strict=True)
+        for t, (arm, reward) in enumerate(pulls):
+            allowed = oracle.allowed()
+            assert arm in allowed, f"run {run}, pull {t + 1}: {arm} not in {allowed}"
+            oracle.play(arm, reward)
+
+
 def random_case(k, rng):
     """Horizon and number of batches of one history: as users have them, or extreme."""
     kind = rng.random()
