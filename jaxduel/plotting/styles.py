@@ -107,6 +107,7 @@ STYLES = {
     "successive-rejects": Style("#9C4F6E", "-", "s"),
     "sequential-halving": Style("#F06C9B", "--", "o"),
     "lucb": Style("#E4A0B7", "-.", "D"),
+    "top-two-thompson": Style("#C2185B", ":", "^"),
     "uniform-arms": Style("#A9B4C2", ":", "o"),
     # the rest: greys
     "savage": Style("#777777", ":", "o"),

@@ -50,6 +50,7 @@ from jaxduel.policies.batched_dueling.scomp2 import SCOMP2 as SCOMP2
 from jaxduel.policies.best_arm.lucb import LUCB as LUCB
 from jaxduel.policies.best_arm.sequential_halving import SequentialHalving as SequentialHalving
 from jaxduel.policies.best_arm.successive_rejects import SuccessiveRejects as SuccessiveRejects
+from jaxduel.policies.best_arm.top_two_thompson import TopTwoThompson as TopTwoThompson
 from jaxduel.policies.best_arm.uniform_arms import UniformArms as UniformArms
 from jaxduel.policies.condorcet.btm import BTM as BTM
 from jaxduel.policies.condorcet.interleaved_filter import InterleavedFilter as InterleavedFilter

@@ -19,6 +19,7 @@ TURN_COSTS: dict[str, tuple[float, ...]] = {
     "dts+": (3.2, 4.3, 5.3),
     "ecw-rmed": (3.3, 1.3, 1.4),
     "interleaved-filter": (3.3, 2.4, 2.0),
+    "lucb": (3.3, 2.6, 3.0),
     "merge-dts": (1.5, 1.6, 1.8),
     "merge-rucb": (2.0, 2.0, 2.4),
     "nts": (3.3, 2.6, 2.1),

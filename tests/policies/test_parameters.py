@@ -9,6 +9,7 @@ T = {"horizon": 10}
 BATCHES = {"horizon": 1_000, "num_batches": 4}
 TWO = {"num_arms": 2, "horizon": 30}
 GAP, GAUSSIAN = "detc-known-gap", "thompson-gaussian"
+HALVING, TOP_TWO = "sequential-halving", "top-two-thompson"
 HORIZON = "the horizon must be a whole number"
 BAD = [
     ("arena", {"epsilon": 1.5}, "epsilon must be from 0 to 1, not 1.5"),
@@ -99,22 +100,10 @@ BAD = [
     ("scomp2", {**BATCHES, "candidate": "first"}, "candidate 'first': known are kept, redrawn"),
     ("select-then-verify", {"gamma": 1.0}, r"verify: gamma must be in \(0, 1\), not 1.0"),
     ("select-then-verify", {"margin": 0}, r"verify: margin must be in \(0, 1/2\), not 0"),
-    ("sequential-halving", {"horizon": 0}, f"sequential-halving: {HORIZON}"),
-    (
-        "sequential-halving",
-        {"horizon": 5},
-        "5 is too short for one pull of each of 3 arms in each of 2",
-    ),
-    (
-        "sequential-halving",
-        {**T, "num_batches": 4},
-        "one pull of each of 3 arms in each of 4 rounds",
-    ),
-    (
-        "sequential-halving",
-        {**T, "num_batches": 0},
-        "num_batches must be a whole number of at least 1",
-    ),
+    (HALVING, {"horizon": 0}, f"sequential-halving: {HORIZON}"),
+    (HALVING, {"horizon": 5}, "5 is too short for one pull of each of 3 arms in each of 2 rounds"),
+    (HALVING, {**T, "num_batches": 4}, "one pull of each of 3 arms in each of 4 rounds"),
+    (HALVING, {**T, "num_batches": 0}, "num_batches must be a whole number of at least 1"),
     ("sparring", {"exploration": -1.0}, "sparring: exploration must not be negative, not -1"),
     ("successive-elimination", {"horizon": 0}, f"successive-elimination: {HORIZON}"),
     ("successive-rejects", {}, "successive-rejects needs the parameter 'horizon'"),
@@ -133,6 +122,9 @@ BAD = [
     (GAUSSIAN, {"prior_std": -1.0}, "prior_std must be positive, not -1.0"),
     (GAUSSIAN, {"prior_std": np.inf}, "prior_std must be positive"),
     (GAUSSIAN, {"prior_mean": np.nan}, "prior_mean must be finite, not nan"),
+    (TOP_TWO, {"std": -1.0}, "top-two-thompson: std must be positive, not -1.0"),
+    (TOP_TWO, {"beta": 1.5}, "top-two-thompson: beta must be from 0 to 1, not 1.5"),
+    (TOP_TWO, {"challenger": "resample"}, "challenger .* 'resample'.* did you mean 'resampled'"),
     (GAUSSIAN, {"prior_std": 1e-20}, r"std / prior_std must be below 1e\+15, not 1\.0.*e\+20"),
     ("ucb1", {}, "needs the parameter 'horizon'"),
     ("ucb1", {"horizon": 0}, HORIZON),

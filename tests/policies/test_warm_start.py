@@ -62,6 +62,7 @@ REFUSED = (
     "successive-rejects",
     "sw-ucb",
     "thompson-gaussian",
+    "top-two-thompson",
     "ucb1",
     "uniform-arms",
     "versatile-db",

@@ -13,5 +13,9 @@ at a time:
 - `lucb`: Kalyanakrishnan, Tewari, Auer and Stone, "PAC Subset Selection in Stochastic Multi-armed
   Bandits" (ICML 2012).
 
+- `top-two-thompson`: Russo, "Simple Bayesian Algorithms for Best Arm Identification" (COLT 2016),
+  and T3C of Shang, de Heide, Menard, Kaufmann and Valko, "Fixed-confidence guarantees for Bayesian
+  best-arm identification" (AISTATS 2020); it does not stop by itself.
+
 `uniform-arms` pulls all arms in turn.
 """
