@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +20,24 @@ def variant_name(policy: str, changed: Mapping[str, str]) -> str:
     """A policy with its changed parameters and settings in brackets: pcomp[num_batches=8]."""
     parts = ",".join(f"{name}={text}" for name, text in changed.items())
     return f"{policy}[{parts}]" if parts else policy
+
+
+def problem_parts(name: str) -> tuple[str, list[tuple[str, str]]]:
+    """A problem of a sweep, split into name and parameters: "btl" and ("num_arms", "4"),
+    ("instance", "0"). Brackets in the name, such as a file's, stay."""
+    found = re.fullmatch(r"(.+?)\((|\w+=.*)\)", name)
+    if found is None:
+        return name, []
+    parts = re.split(r",\s*(?=\w+=)", found[2]) if found[2] else []
+    return found[1], [(key, value) for key, _, value in (part.partition("=") for part in parts)]
+
+
+def number_or_text(text: str) -> float | str:
+    """The value of a parameter in a label: a whole number, another number, or text."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
 
 
 @dataclass(frozen=True)

@@ -245,10 +245,10 @@ def plot(
 
     Args:
       results: the sweep's folder, or files of `jaxduel run --out`.
-      x: horizontal axis: t, horizon, K, batches, or a numeric parameter.
+      x: horizontal axis: t, horizon, K, batches, or a numeric parameter of policies or generators.
       y: vertical axis of a heat map.
       facet: one set of axes per value of a field: problem, K, horizon, definition, rule, policy,
-        parameters, or a parameter.
+        parameters, or a parameter of policies or generators.
       kind: mean regret as curves with 95 % bands, or as a heat map.
       cells: cells to draw; all of a sweep if no name is given.
       out: folder for the files; if left out DIR/figures, or the folder of the first file.

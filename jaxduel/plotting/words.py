@@ -11,7 +11,7 @@ from typing import Any
 
 from jaxduel import policies
 from jaxduel.display import range_text
-from jaxduel.runs import variant_name
+from jaxduel.runs import problem_parts, variant_name
 
 FONT = "DejaVu Sans"
 """The figures' font."""
@@ -72,16 +72,6 @@ def problem_words(name: str) -> str:
     """A problem: "btl, K = 4, instance = 0" for "btl(num_arms=4, instance=0)"."""
     what, settings = problem_parts(name)
     return ", ".join([plain(what), *(setting_words(*pair) for pair in settings)])
-
-
-def problem_parts(name: str) -> tuple[str, list[tuple[str, str]]]:
-    """A problem of a sweep, split into name and parameters: "btl" and ("num_arms", "4"),
-    ("instance", "0"). Brackets in the name, such as a file's, stay."""
-    found = re.fullmatch(r"(.+?)\((|\w+=.*)\)", name)
-    if found is None:
-        return name, []
-    parts = re.split(r",\s*(?=\w+=)", found[2]) if found[2] else []
-    return found[1], [(key, value) for key, _, value in (part.partition("=") for part in parts)]
 
 
 def plain(text: str) -> str:

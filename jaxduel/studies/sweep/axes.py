@@ -3,14 +3,17 @@ words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, Literal
 
+from jaxduel.runs import number_or_text, problem_parts
 from jaxduel.studies.engine.cells import parameters_label
 from jaxduel.studies.engine.groups import BATCHES
 from jaxduel.studies.engine.manifest import CellRecord
+from jaxduel.studies.sweep.describing.recipes import GENERATORS, KEY, parameters_of
 
 Part = Literal["policy", "setting", "measure", "parameter"]
 """The part of a study that an axis describes: the policy with its parameters, the setting in which
@@ -80,7 +83,7 @@ def _label(cell: CellRecord) -> str:
     return parameters_label(cell.parameters, cell.delay)
 
 
-AXES = (
+_FIXED = (
     Axis(
         name="policy",
         part="policy",
@@ -125,14 +128,45 @@ AXES = (
     Axis(name="rule", part="measure", words=str, option="rule", noun="rule"),
     Axis(name=BATCHES, part="parameter", label="batches $B$", aliases=("B", "batches")),
 )
-"""The axes; dimensions of the data set are in its order. A property of instances, such as K, needs
-a line here, a field of `StudyCell`, and one of `CellRecord`."""
+"""The axes of all sweeps; dimensions of the data set are in its order. A property of instances,
+such as K, needs a line here, a field of `StudyCell`, and one of `CellRecord`."""
+_STATISTICS = {
+    *("votes", "pulls", "probability", "simple_regret", "tau", "share_stopped", "share_wrong"),
+    *("mean", "std", "sem", "lower95", "upper95", "q25", "median", "q75", "mark", "variant", "row"),
+    *("entry", "facet", "curve", "line", "level", "title"),
+}
+"""Columns of tables that are no axes."""
+
+
+@lru_cache(maxsize=4096)
+def _values(problem: str) -> dict[str, float | str]:
+    """The parameters of a generator's instance, from its label; no others have any."""
+    what, parts = problem_parts(problem)
+    return {key: number_or_text(text) for key, text in parts} if what in GENERATORS else {}
+
+
+def _of_instances() -> Iterator[Axis]:
+    """The parameters of generators as axes, and "instance", the seed of a drawn instance. A
+    parameter with the name of another axis or column is called problem_NAME."""
+    taken = {"num_arms", "family", *(axis.name for axis in _FIXED), *_STATISTICS}
+    every = (name for generator in GENERATORS for name in parameters_of(generator))
+    for name in dict.fromkeys("instance" if name == KEY else name for name in every):
+        if name != "num_arms":  # K
+            unique = f"problem_{name}" if name in taken else name
+            value = partial(lambda name, cell: _values(cell.problem).get(name), name)
+            yield Axis(name=unique, part="setting", along="problem", of=value)
+
+
+AXES = (*_FIXED, *_of_instances())
+"""All axes. A sweep has the parameters of its own instances alone."""
 FAMILY = Axis(name="family", part="setting", along="problem", words=_problem)
 """A problem without what is on other axes: the name "btl" without its number of arms."""
 CELL = tuple(a.name for a in AXES if a.is_dimension and a.part in ("policy", "setting"))
 """The dimensions that identify a cell."""
 OF_PROBLEMS = tuple(axis for axis in AXES if axis.along == "problem" and not axis.is_dimension)
-"""Properties of problems."""
+"""Properties of problems: K, and parameters of generators."""
+COLUMNS = {FAMILY.name, *_STATISTICS, *(axis.name for axis in AXES if axis.part != "parameter")}
+"""Columns of tables; a parameter of policies with one of these names is called parameter_NAME."""
 BY_OPTION = {axis.option: axis for axis in AXES if axis.option}
 """The axes by which cells are chosen."""
 _BY_NAME = {axis.name: axis for axis in (FAMILY, *AXES)}
@@ -141,6 +175,11 @@ _BY_NAME = {axis.name: axis for axis in (FAMILY, *AXES)}
 def axis_of(name: str) -> Axis:
     """The axis of this name; a parameter of policies if no other is known."""
     return _BY_NAME.get(name) or Axis(name=name, part="parameter")
+
+
+def plain_name(name: str) -> str:
+    """The name of a parameter as its policy or generator has it, of the name of its axis."""
+    return name.removeprefix("parameter_").removeprefix("problem_")
 
 
 def axes_of(*parts: Part) -> list[Axis]:

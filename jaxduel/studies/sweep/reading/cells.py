@@ -11,7 +11,7 @@ import numpy as np
 from jaxduel.display import listed
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies import registry
-from jaxduel.runs import Runs
+from jaxduel.runs import Runs, number_or_text
 from jaxduel.stats import t95
 from jaxduel.studies.engine.cells import parameters_label, text_of
 from jaxduel.studies.sweep.axes import AXES, BY_OPTION, CELL, Axis, axes_of, axis_of
@@ -69,11 +69,11 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
 
     Returns:
       A row per cell and definition (or rule), policy by policy, with the columns variant
-      ("dts[alpha=0.51]"), policy, parameters, problem, num_arms, horizon, definition or rule,
-      delay, the parameters by name (the default where only other variants of the policy name it,
-      NaN or None where none does), num_seeds and, where there are any, batches_mean. Labels are
-      categories in the order of the grid. The index is the place in a variable with the dimensions
-      of `CELL` and "definition" ("rule").
+      ("dts[alpha=0.51]"), policy, parameters, problem, num_arms, horizon, the parameters of
+      instances by name, definition or rule, delay, the parameters of policies by name (the default
+      where only other variants of the policy name it, NaN or None where none does), num_seeds and,
+      where there are any, batches_mean. Labels are categories in the order of the grid. The index
+      is the place in a variable with the dimensions of `CELL` and "definition" ("rule").
     """
     import pandas
 
@@ -94,16 +94,16 @@ def cells_of(dataset: xarray.Dataset) -> Frame:
     variants = [f"{policy}[{label}]" if label else policy for policy, label in parts]
     columns: dict[str, Any] = {"variant": variants}
     for axis in axes_of("policy", "setting", "measure"):
-        if axis.along not in full:
+        if axis.along not in full or axis.column not in dataset:
             continue
         if axis.words:
             columns[axis.column] = pandas.Categorical.from_codes(at[axis.name], labels[axis.name])
         else:
-            columns[axis.column] = np.array(_labels(dataset, axis.column))[at[axis.along]]
+            columns[axis.column] = _known(dataset, axis.column)[at[axis.along]]
     columns["delay"] = 1
     for name in parameter_names(dataset):
-        values = [None if value == "" else value for value in _labels(dataset, name)]
-        columns[name] = _filled(np.array(values)[at["parameters"]], name, columns["policy"])
+        values = _known(dataset, name)[at["parameters"]]
+        columns[name] = _filled(values, name, columns["policy"])
     for name in ("num_seeds", "batches_mean"):
         if name in dataset:
             columns[name] = values_in(dataset, name, CELL)[tuple(at[dim] for dim in CELL)]
@@ -276,6 +276,11 @@ def _labels(dataset: xarray.Dataset, name: str) -> list[Any]:
     return np.atleast_1d(dataset[name].values).tolist()
 
 
+def _known(dataset: xarray.Dataset, name: str) -> np.ndarray:
+    """The values of a coordinate of numbers, or of texts: then None where it does not apply."""
+    return np.array([None if value == "" else value for value in _labels(dataset, name)])
+
+
 def _values_for(one: Any, axis: Axis, known: Sequence[Any]) -> list[Any]:
     """The values of an axis that a name or a number stands for."""
     found = [value for value in known if value == one]
@@ -298,10 +303,7 @@ def _parts(label: str) -> dict[str, float | str]:
     for part in re.split(r",\s*", label):
         if part.strip():
             key, _, value = part.partition("=")
-            try:
-                parts[key.strip()] = float(value)
-            except ValueError:
-                parts[key.strip()] = value.strip()
+            parts[key.strip()] = number_or_text(value.strip())
     return parts
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from jaxduel.display import listed
 from jaxduel.errors import InputError
 from jaxduel.files import csv_text
+from jaxduel.studies.sweep.axes import columns_of
 from jaxduel.studies.sweep.reading.cells import (
     Frame,
     by_setting,
@@ -35,8 +36,9 @@ class Comparison:
     Attributes:
       a, b: labels.
       differences: a row for each setting in which a seed of both has run, in the order of the grid:
-        problem, horizon, definition (or rule); parameters, the common label if all combinations are
-        compared; and the numbers of `jaxduel.stats.Paired`.
+        problem, num_arms, horizon, the parameters of instances, definition (or rule); parameters,
+        the common label if all combinations are compared; and the numbers of
+        `jaxduel.stats.Paired`.
       waiting: number of common settings in the grid for which no seed of both has run.
     """
 
@@ -129,11 +131,11 @@ def compare(dataset: xarray.Dataset, a: str, b: str, **chosen: Any) -> Compariso
     measure = measure_of(dataset)
     cells = choose(dataset, **chosen)
     matches = _matches(a, b, cells)
-    rows, waiting = [], 0
+    settings, rows, waiting = columns_of(cells, "setting", "measure"), [], 0
     involved = cells[cells["variant"].isin([variant for match in matches for variant in match])]
     for some, final in by_setting(dataset, involved):
         of_seeds = dict(zip(some["variant"], final, strict=True))
-        setting = some[measure.setting].iloc[0].to_dict()
+        setting = some[settings].iloc[0].to_dict()
         for (one, other), label in matches.items():
             if one not in of_seeds or other not in of_seeds:
                 continue
@@ -146,9 +148,7 @@ def compare(dataset: xarray.Dataset, a: str, b: str, **chosen: Any) -> Compariso
     if not rows and not waiting:
         raise InputError(f"the sweep has '{a}' and '{b}' in no setting together.")
     labels = next(iter(matches)) if len(matches) == 1 else (a, b)
-    return Comparison(
-        *labels, pandas.DataFrame(rows, columns=[*measure.setting, *_COLUMNS]), waiting
-    )
+    return Comparison(*labels, pandas.DataFrame(rows, columns=[*settings, *_COLUMNS]), waiting)
 
 
 def _matches(a: str, b: str, cells: Frame) -> dict[tuple[str, str], str]:

@@ -17,7 +17,7 @@ from jaxduel.studies.engine import block_folder
 from jaxduel.studies.engine.blocks import require_place
 from jaxduel.studies.engine.cells import text_of
 from jaxduel.studies.engine.manifest import CellRecord, GroupRecord, Manifest, read_manifest
-from jaxduel.studies.sweep.axes import AXES, CELL, FAMILY, OF_PROBLEMS, axis_of
+from jaxduel.studies.sweep.axes import CELL, COLUMNS, OF_PROBLEMS, axis_of
 from jaxduel.studies.sweep.reading.layout import (
     DIMENSIONS,
     NAMED,
@@ -35,13 +35,6 @@ if TYPE_CHECKING:
 
 _RARE = {"regret", "pairs_mean", "stopped"}
 """Lazy variables that exist only if blocks hold them."""
-_COLUMNS = {
-    *(axis.name for axis in (FAMILY, *AXES) if axis.part != "parameter"),
-    *("votes", "pulls", "probability", "simple_regret", "tau", "share_stopped", "share_wrong"),
-    *("mean", "std", "sem", "lower95", "upper95", "q25", "median", "q75", "mark", "variant", "row"),
-    *("entry", "facet", "curve", "line", "level", "title"),
-}
-"""Columns of tables; parameters with these names are renamed."""
 
 
 def open_sweep(
@@ -60,8 +53,12 @@ def open_sweep(
     Returns:
       An `xarray.Dataset` with the dimensions policy, problem, horizon, parameters (labels such as
       "alpha=0.51", with a coordinate for each parameter), definition, checkpoint (numbered from 0),
-      seed and arm; its `to_frame` is a table. All are float64 except numbers of seeds; NaN where a
-      cell is not in the grid, has fewer arms or checkpoints than others, or is not run yet:
+      seed and arm; its `to_frame` is a table. Along problem there are the coordinates num_arms and,
+      if any, the parameters of generators, such as gap, and instance. One of them is called
+      problem_NAME if a column of tables has its name (std, horizon, num_batches, level); a
+      parameter of policies parameter_NAME if a column or a generator's parameter has it (std, gap).
+      All variables are float64 except numbers of seeds; NaN where a cell is not in the grid, has
+      fewer arms or checkpoints than others, or is not run yet:
 
       - regret_mean, regret_std, regret_sem (..., definition, checkpoint): over the seeds so far;
       - final_regret* (..., definition, seed): regret of each seed at the horizon;
@@ -79,7 +76,7 @@ def open_sweep(
 
       - probability (..., rule, checkpoint): the share of seeds for which a rule names one of the
         best arms; simple_regret and tau: means over seeds, as in `jaxduel.votes.Found`;
-      - best (problem, arm): 1 for the best arms by the target, 0 for others;
+      - is_best (problem, arm): 1 for the best arms by the target, 0 for others;
       - share_stopped, share_wrong (policy, problem, horizon, parameters), if a rule or a policy
         stops: the shares of seeds that were stopped, and stopped with a wrong arm;
       - named* (..., rule, seed, checkpoint), the arm; cast* (..., seed), the votes of a run; and
@@ -160,21 +157,26 @@ def _labels(cells: Sequence[CellRecord], manifest: Manifest) -> dict[str, list[A
 
 
 def _coordinates(cells: Sequence[CellRecord], labels: dict[str, list[Any]]) -> dict[str, Any]:
-    """The coordinates: one along each labelled dimension, properties along `problem`, and one along
-    `parameters` for each parameter, and the delay if any is not 1: float64 with NaN, or text with
-    "", where it does not apply. A parameter whose name is taken in the data set or in a table is
-    called parameter_NAME."""
+    """The coordinates: one along each labelled dimension, one along `problem` for each property,
+    one along `parameters` for each parameter of policies, and the delay if any is not 1: float64
+    with NaN, or text with "", where it does not apply. A parameter whose name is taken in the data
+    set or in a table is called parameter_NAME."""
     delays = any(cell.delay != 1 for cell in cells)
     at = CELL.index("parameters")
     combinations = {
         _place(c)[at]: {**c.parameters, **({"delay": c.delay} if delays else {})} for c in cells
     }
     found: dict[str, Any] = {name: np.array(some) for name, some in labels.items()}
+    of_problem = {cell.problem: cell for cell in cells}.values()
     for axis in OF_PROBLEMS:
-        of_problem = {cell.problem: axis.of(cell) for cell in cells}
-        found[axis.column] = ("problem", np.array(list(of_problem.values())))
+        values = [axis.of(cell) for cell in of_problem]
+        if any(value is not None for value in values):
+            found[axis.column] = (
+                "problem",
+                _column(values) if None in values else np.array(values),
+            )
     dimensions = {name for some in DIMENSIONS.values() for name in some}
-    taken = {*found, *DIMENSIONS, *dimensions, *_COLUMNS}
+    taken = {*found, *DIMENSIONS, *dimensions, *COLUMNS}
     for name in dict.fromkeys(name for one in combinations.values() for name in one):
         values = _column([one.get(name) for one in combinations.values()])
         found[f"parameter_{name}" if name in taken else name] = ("parameters", values)
@@ -224,7 +226,7 @@ def _statistics(groups: Sequence[StoredGroup], sizes: dict[str, int]) -> dict[st
             best = first.best
             exists = np.arange(best.shape[1]) < group.num_arms[:, None]
             problems = group.places[CELL.index("problem")]
-            values["best"][problems, : best.shape[1]] = np.where(exists, best, np.nan)
+            values["is_best"][problems, : best.shape[1]] = np.where(exists, best, np.nan)
         seeds = sum(block.seeds for block in group.blocks)
         values["num_seeds"][group.places] = seeds
         for name, some in _of_seeds([block.found for block in group.blocks]).items():

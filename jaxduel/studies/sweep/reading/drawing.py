@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jaxduel.studies.sweep.axes import axis_of
+from jaxduel.studies.sweep.axes import axis_of, plain_name
 from jaxduel.studies.sweep.reading.cells import Frame
 from jaxduel.studies.sweep.reading.found_table import DRAWN_TARGET
 from jaxduel.studies.sweep.reading.layout import measure_of
@@ -155,7 +155,7 @@ def _axis_label(axis: str, points: Frame) -> str:
         return f"{steps_words(points['definition'].iloc[0])} $t$"
     if axis == "horizon":
         return measure_of(points).across
-    name = axis.removeprefix("parameter_")
+    name = plain_name(axis)
     return axis_of(axis).label or SYMBOLS.get(name, name)
 
 
@@ -167,14 +167,14 @@ def _regret_label(points: Frame, x: str) -> str:
 
 
 def _heading(points: Frame, drawn: str = "") -> str:
-    """The problem, regret and seeds that all points share, in words; `drawn` is as for
-    `seeds_words`."""
+    """The problem without what is on axes, regret and seeds that all points share, in words;
+    `drawn` is as for `seeds_words`."""
     from jaxduel.plotting.words import problem_words, regret_words, seeds_words, setting_words
 
-    words, problems = [], points["problem"].astype(str).unique()
-    if len(problems) == 1:
-        words.append(problem_words(problems[0]))
-        if "num_arms=" not in problems[0]:
+    words, families = [], points["family"].unique()
+    if len(families) == 1:
+        words.append(problem_words(families[0]))
+        if "num_arms=" not in families[0] and points["num_arms"].nunique() == 1:
             words.append(setting_words("num_arms", int(points["num_arms"].iloc[0])))
     if "definition" in points and points["definition"].nunique() == 1:
         words.append(regret_words(str(points["definition"].iloc[0])))

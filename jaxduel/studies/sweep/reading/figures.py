@@ -16,7 +16,15 @@ from jaxduel.errors import InputError, unknown_name
 from jaxduel.files import csv_text
 from jaxduel.studies.engine.groups import BATCHES
 from jaxduel.studies.output import OutputFolder, named_after
-from jaxduel.studies.sweep.axes import AXES, CELL, OF_PROBLEMS, axes_of, columns_of
+from jaxduel.studies.sweep.axes import (
+    AXES,
+    CELL,
+    OF_PROBLEMS,
+    axes_of,
+    axis_of,
+    columns_of,
+    plain_name,
+)
 from jaxduel.studies.sweep.reading.cells import (
     Frame,
     at_checkpoints,
@@ -126,8 +134,9 @@ def sweep_figure(
 
     Args:
       dataset: data set from `open_sweep`.
-      x: horizontal axis: "t", "horizon", "K", "batches", or any parameter that is a number. "t"
-        draws regret at all checkpoints, other axes regret at the horizon.
+      x: horizontal axis: "t", "horizon", "K", "batches", or any parameter of policies or instances
+        that is a number; problems without it are left out. "t" draws regret at all checkpoints,
+        other axes regret at the horizon.
       y: vertical axis of a heat map: as for x, without "t"; "horizon" by default, or "K" if x is
         "horizon".
       facet: a set of axes for each "problem", "K", "horizon", "definition", "policy", "parameters",
@@ -145,12 +154,15 @@ def sweep_figure(
     if kind == "heatmap" and drawn.no_maps:
         raise InputError(drawn.no_maps)
     cells = choose(dataset, **chosen)
+    cells = cells.assign(K=cells["num_arms"]).dropna(axis="columns", how="all")
+    names = [name for name in parameter_names(dataset) if name in cells]
+    some = [*names, *(axis.name for axis in OF_PROBLEMS if axis.name in cells)]
+    cells[some] = cells[some].astype(object).where(cells[some].notna(), None)
+    x = _numeric(axis_name(x, names, cells), cells)
+    if axis_of(x).part == "setting":
+        cells = cells[cells[x].notna()]
     if not (cells["num_seeds"] > 0).any():
         raise InputError("nothing of that has run yet: there is no number to draw.")
-    cells = cells.assign(**{axis.name: cells[axis.column] for axis in OF_PROBLEMS})
-    names = [name for name in parameter_names(dataset) if cells[name].notna().any()]
-    cells[names] = cells[names].astype(object).where(cells[names].notna(), None)
-    x = _numeric(axis_name(x, names, cells), cells)
     if kind == "heatmap":
         default = "K" if x == "horizon" else "horizon"
         y = _numeric(axis_name(y or default, names, cells), cells)
@@ -171,7 +183,7 @@ def sweep_figure(
     by = axis_name(facet, names, cells) if facet else None
     if by == "t" or (by and by in (x, y)):
         raise InputError(f"'{facet}' cannot be both an axis and the facet.")
-    apart = [axis.column for axis in OF_PROBLEMS if axis.name in (x, y, by)]
+    apart = [plain_name(axis.column) for axis in OF_PROBLEMS if axis.name in (x, y, by)]
     cells = cells.assign(family=[family_of(name, apart) for name in cells["problem"]])
     lines = _curves(cells, names, x, by) if y is None else _maps(cells, names, x, y, by)
     titles = dict(zip(lines["facet"], lines["title"], strict=True))
@@ -246,15 +258,21 @@ _DRAWN = {
 
 def axis_name(name: str, parameters: Sequence[str], cells: Frame) -> str:
     """The axis of cells that a name stands for: "t", "problem", "K", "horizon", "definition" or
-    "rule", "policy", "parameters", or a parameter of a policy; "batches" and "B" are the number of
-    batches.
+    "rule", "policy", "parameters", or a parameter of a policy or of instances; "batches" and "B"
+    are the number of batches.
 
     Raises:
-      InputError: if there is no axis of that name.
+      InputError: if there is no axis of that name, or there are two.
     """
     axes = (axis.name for axis in axes_of("policy", "setting", "measure"))
     known = {"t", *(axis for axis in axes if axis in cells), *parameters}
-    for one in (name, f"parameter_{name}", _ALIASES.get(name, name)):
+    both = f"parameter_{name}", f"problem_{name}"
+    if name not in known and known.issuperset(both):
+        raise InputError(
+            f"'{name}' is a parameter of policies and one of instances: name '{both[0]}' or "
+            f"'{both[1]}'."
+        )
+    for one in (name, *both, _ALIASES.get(name, name)):
         if one in known:
             return one
     raise unknown_name("axis of a figure", name, known)

@@ -10,7 +10,8 @@ import numpy as np
 
 from jaxduel import policies
 from jaxduel.errors import InputError
-from jaxduel.studies.sweep.axes import AXES, FAMILY, OF_PROBLEMS, axis_of
+from jaxduel.runs import problem_parts
+from jaxduel.studies.sweep.axes import AXES, FAMILY, OF_PROBLEMS, axis_of, plain_name
 from jaxduel.studies.sweep.reading.cells import Frame
 from jaxduel.studies.sweep.reading.layout import measure_of
 from jaxduel.studies.tables import short
@@ -20,8 +21,6 @@ MOST_FACETS = 48
 
 def family_of(problem: str, apart: Collection[str] = ()) -> str:
     """The name of a problem without the parameters `apart`: "btl(instance=0)" without num_arms."""
-    from jaxduel.plotting.words import problem_parts
-
     what, settings = problem_parts(problem)
     rest = [f"{name}={value}" for name, value in settings if name not in apart]
     return f"{what}({', '.join(rest)})" if rest else what
@@ -81,7 +80,7 @@ def labelled(
     def shown(cell: dict[str, Any]) -> str:
         known = [name for name in inside[cell["policy"]] if cell[name] is not None]
         known += [n for n in free if n not in known and _is_told(cell["policy"], n, cell[n])]
-        values = {name.removeprefix("parameter_"): cell[name] for name in known}
+        values = {plain_name(name): cell[name] for name in known}
         policy = policy_words(cell["policy"], values)
         return ", ".join([policy, *(in_titles(axis, cell[axis]) for axis in besides(cell))])
 
@@ -112,7 +111,7 @@ def _is_told(policy: str, name: str, value: Any) -> bool:
     batches, and values other than the default."""
     if value is None or policy not in policies.names():
         return False
-    name = name.removeprefix("parameter_")
+    name = plain_name(name)
     if name == "delay":
         return value != 1
     return name == "num_batches" or policies.parameters(policy).get(name, value) != value
@@ -127,7 +126,7 @@ def _shown(axis: str, value: Any, clock: str) -> str:
         return known.words(_in_words(axis, value))
     if value is None:
         return _in_words(axis, value)
-    name = clock if axis == "horizon" else known.column.removeprefix("parameter_")
+    name = clock if axis == "horizon" else plain_name(known.column)
     return setting_words(name, value)
 
 
@@ -169,5 +168,5 @@ def _in_words(axis: str, value: float | str | None, clock: str = "T") -> str:
         return str(value) or f"no {axis}"
     if value is None:
         return f"without {axis}"
-    name = clock if axis == "horizon" else axis.removeprefix("parameter_")
+    name = clock if axis == "horizon" else plain_name(axis)
     return f"{name} = {value if isinstance(value, str) else short(value)}"

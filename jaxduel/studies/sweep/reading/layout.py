@@ -39,7 +39,7 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     "probability": (*CELL, "rule", "checkpoint"),
     "simple_regret": (*CELL, "rule", "checkpoint"),
     "tau": (*CELL, "rule", "checkpoint"),
-    "best": ("problem", "arm"),
+    "is_best": ("problem", "arm"),
     "share_stopped": CELL,
     "share_wrong": CELL,
     "named": (*CELL, "rule", "seed", "checkpoint"),
@@ -97,7 +97,7 @@ def _are_wrong(part: xarray.Dataset) -> xarray.DataArray:
     """1 where the arm named after the last vote is not among the best, for cells of one setting."""
     last = int(part["t"].notnull().sum("checkpoint").max()) - 1 if "checkpoint" in part.dims else 0
     named = part["named"].isel(checkpoint=last, missing_dims="ignore")
-    best = part["best"].values[np.nan_to_num(named.values).astype(np.int64)]
+    best = part["is_best"].values[np.nan_to_num(named.values).astype(np.int64)]
     return named.where(named.isnull(), 1.0 - best)
 
 
@@ -142,7 +142,7 @@ NAMED = Measure(
     of="",
     compared="share of seeds for which none of the best arms is named after the last vote.",
     mean="probability",
-    of_seeds=("named", "best", "t"),
+    of_seeds=("named", "is_best", "t"),
     tabled=("probability", "simple_regret", "tau"),
     lazy=("named", "cast", "stopped"),
     final=_are_wrong,
@@ -202,7 +202,7 @@ def tallied(block: Block) -> Tallied:
 
 def tallied_names(blocks: Sequence[Any]) -> list[str]:
     """The variables of a data set with such blocks."""
-    return list(dict.fromkeys([*MEANS, "best", *(name for b in blocks for name in b.sums)]))
+    return list(dict.fromkeys([*MEANS, "is_best", *(name for b in blocks for name in b.sums)]))
 
 
 def tallied_means(blocks: Sequence[Tallied]) -> dict[str, np.ndarray]:

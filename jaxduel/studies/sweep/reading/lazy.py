@@ -38,14 +38,15 @@ class SweepDataset(xarray.Dataset):
         """The results as a table with one row per cell, definition of regret (or rule that names
         arms) and checkpoint.
 
-        Columns: policy, parameters (the label), problem, num_arms, horizon, definition, delay, one
-        per parameter (its default where only other cells of the policy name it, NaN where none
-        does), t, num_seeds, mean, std, sem, lower95, upper95 (the 95 % interval of the mean),
-        batches_mean (where policies are batched). NaN for cells that have not run. At the horizon
-        the statistics are of `final_regret`, equal to the numbers of `jaxduel show` to the last
-        bit. If arms are identified, rule replaces definition, and after delay and parameters come
-        votes, num_seeds, probability, lower95, upper95 (its 95 % interval, Wilson), simple_regret,
-        tau (means over seeds) and, if a rule stops, share_stopped and share_wrong.
+        Columns: policy, parameters (the label), problem, num_arms, horizon, one per parameter of
+        generators (NaN for other problems), definition, delay, one per parameter of policies (its
+        default where only other cells of the policy name it, NaN where none does), t, num_seeds,
+        mean, std, sem, lower95, upper95 (the 95 % interval of the mean), batches_mean (where
+        policies are batched). NaN for cells that have not run. At the horizon the statistics are of
+        `final_regret`, equal to the numbers of `jaxduel show` to the last bit. If arms are
+        identified, rule replaces definition, and after delay and parameters come votes, num_seeds,
+        probability, lower95, upper95 (its 95 % interval, Wilson), simple_regret, tau (means over
+        seeds) and, if a rule stops, share_stopped and share_wrong.
 
         Args:
           final: whether there are only rows at the horizon, with q25, median and q75 over seeds
@@ -73,8 +74,9 @@ class SweepDataset(xarray.Dataset):
         for a sweep that identifies arms: a row per cell and rule.
 
         Columns: policy, parameters (the label), problem, num_arms, horizon (votes or pulls of a
-        run), rule, delay, one per parameter, num_seeds, needed, lower95, upper95 (a 95 % interval):
-        inf where the last checkpoint is not enough. There are no rows for cells that have not run.
+        run), one per parameter of generators, rule, delay, one per parameter of policies,
+        num_seeds, needed, lower95, upper95 (a 95 % interval): inf where the last checkpoint is not
+        enough. There are no rows for cells that have not run.
 
         Args:
           target: a probability, strictly between 0 and 1.

@@ -12,7 +12,7 @@ from jaxduel.display import counted, range_text
 from jaxduel.errors import InputError
 from jaxduel.files import csv_text
 from jaxduel.stats import paired, t95
-from jaxduel.studies.sweep.axes import CELL, OF_PROBLEMS, columns_of
+from jaxduel.studies.sweep.axes import CELL, columns_of
 from jaxduel.studies.sweep.reading.cells import (
     Frame,
     at_checkpoints,
@@ -50,8 +50,7 @@ def frame_of(dataset: xarray.Dataset, chosen: Frame = None, *, final: bool = Fal
       final: whether there are only rows at the horizon.
     """
     measure = measure_of(dataset)
-    properties = (axis.column for axis in OF_PROBLEMS)
-    for name in (*CELL, measure.dimension, *properties, "t", "num_seeds", *measure.tabled):
+    for name in (*CELL, measure.dimension, "num_arms", "t", "num_seeds", *measure.tabled):
         if name not in dataset:
             raise InputError(f"a table needs '{name}', which the data set has not: it was dropped.")
     cells: Frame = cells_of(dataset) if chosen is None else chosen

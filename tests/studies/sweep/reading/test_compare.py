@@ -109,6 +109,14 @@ def test_names_that_cannot_be_compared(data, a, b, message):
         compare(data, a, b)
 
 
+def test_settings_have_the_parameters_of_generators(tmp_path):
+    problems = [f"one_better_arm(num_arms=3, best={best})" for best in (1, 0.5)]
+    data = sweep(tmp_path / "s", [cell(p, q, 3, 10) for p in ("ucb1", "etc") for q in problems])
+    found = compare(data, "ucb1", "etc").differences
+    assert list(found)[:5] == ["problem", "num_arms", "horizon", "best", "definition"]
+    assert found[["num_arms", "best"]].values.tolist() == [[3, 1], [3, 0.5]]
+
+
 def test_few_seeds_decide_nothing():
     one = paired(np.array([1.0, np.nan]), np.array([2.0, 5.0]))
     assert one is not None

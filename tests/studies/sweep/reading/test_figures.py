@@ -292,3 +292,64 @@ def test_maps_of_different_problems_have_scales_of_their_own(data):
     maps = [axes for axes in figure.draw().axes if axes.images and axes.get_title()]
     assert len(maps) == 3
     assert len({axes.images[0].norm.vmax for axes in maps}) == 3
+
+
+GAPS = (0.05, 0.1, 0.4)
+
+
+@pytest.fixture(scope="module")
+def gaps(tmp_path_factory):
+    """Two policies on instances of two generators with a gap, and on one without; of one the gap is
+    a parameter of its own, of the other std."""
+    hard = [f"condorcet_hard(num_arms=4, gap={gap}, instance={i})" for gap in GAPS for i in (0, 1)]
+    cycles = [f"copeland_cycle(num_arms=4, gap={gap})" for gap in GAPS[:2]]
+    wide = [f"one_better_arm(num_arms=4, std={std})" for std in (1, 2)]
+    problems = [*hard, *cycles, *wide, "arxiv"]
+    own = {"mine": {"gap": 0.3, "num_batches": 4}, "yours": {"std": 2.0}}
+    cells = [cell(name, q, 4, 100, **own[name]) for name in own for q in problems]
+    return sweep(tmp_path_factory.mktemp("gaps") / "s", cells)
+
+
+def test_parameters_of_generators_across(gaps):
+    figure = sweep_figure(gaps, x="gap")
+    families = [f"condorcet_hard(num_arms=4, instance={i})" for i in (0, 1)]
+    families += ["copeland_cycle(num_arms=4)"]
+    assert labels(figure) == {family: ["mine", "yours"] for family in families}
+    lines = facets_of(figure)
+    np.testing.assert_array_equal(lines[families[1]][0].x, GAPS)
+    np.testing.assert_array_equal(lines[families[2]][0].x, GAPS[:2])
+    there = gaps.sel(policy="yours", problem="condorcet_hard(num_arms=4, gap=0.4, instance=1)")
+    final = there["final_regret"].dropna("parameters", how="all")
+    assert lines[families[1]][1]["mean"].iloc[-1] == pytest.approx(float(final.mean()), rel=1e-12)
+    assert "facet,curve,x,policy,parameters,problem,num_arms,horizon,instance,gap," in figure.csv()
+    picture = sweep_figure(gaps, x="gap", problem=["copeland_cycle"]).draw()
+    assert picture.axes[0].get_xlabel() == "gap"
+    assert heading(picture).replace("\n", " ").startswith("copeland_cycle, K = 4, Copeland regret")
+
+
+def test_parameters_of_generators_as_facets_and_in_maps(gaps):
+    hard = {"problem": ["condorcet_hard"]}
+    figure = sweep_figure(gaps, x="gap", facet="instance", **hard)
+    assert list(figure.titles.values()) == ["instance = 0", "instance = 1"]
+    picture = sweep_figure(gaps, x="gap", y="instance", kind="heatmap", **hard).draw()
+    maps = [axes for axes in picture.axes if axes.images and axes.get_title()]
+    assert [axes.images[0].get_array().shape for axes in maps] == [(2, 3)] * 2
+    said = [text.get_text().replace("\n", " ") for text in picture.texts]
+    assert any(text.endswith("framed: the least for each gap and instance") for text in said)
+    figure = sweep_figure(gaps, x="horizon", facet="gap")
+    assert list(figure.titles) == [*(f"gap = {gap}" for gap in GAPS), "without gap"]
+
+
+def test_names_that_policies_and_generators_share(gaps):
+    assert sweep_figure(gaps, x="gap").x == "gap"
+    figure = sweep_figure(gaps, x="parameter_gap", problem=["arxiv"])
+    assert (figure.points["x"].dropna().tolist(), figure.x) == ([0.3], "parameter_gap")
+    with pytest.raises(InputError, match=r"name 'parameter_std' or 'problem_std'\.$"):
+        sweep_figure(gaps, x="std")
+    assert sweep_figure(gaps, x="problem_std").points["x"].unique().tolist() == [1, 2]
+    assert sweep_figure(gaps, x="std", policy=["mine"]).x == "problem_std"
+    assert sweep_figure(gaps, x="std", problem=["arxiv"]).x == "parameter_std"
+    assert sweep_figure(gaps, x="gap", problem=["arxiv"]).x == "parameter_gap"
+    known = "K, definition, horizon, num_batches, parameter_gap, parameter_std, parameters, policy"
+    with pytest.raises(InputError, match=f"axis of a figure 'best': known are {known}"):
+        sweep_figure(gaps, x="best", problem=["arxiv"])

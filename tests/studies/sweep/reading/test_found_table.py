@@ -183,7 +183,7 @@ def test_policies_are_compared_by_the_seeds_that_name_a_wrong_arm(data, founds):
 
 
 def test_the_best_arms_are_told(data):
-    np.testing.assert_array_equal(data["best"].sel(problem="cyclic"), [1, 0, 0, 0])
+    np.testing.assert_array_equal(data["is_best"].sel(problem="cyclic"), [1, 0, 0, 0])
 
 
 def test_what_is_of_regret_is_refused(data):

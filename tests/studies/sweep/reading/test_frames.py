@@ -131,3 +131,29 @@ def test_cells_without_a_label_have_the_defaults_that_others_of_their_policy_nam
 def test_a_selection_without_a_cell_has_a_table_without_rows(data):
     for nothing in ({"policy": []}, {"horizon": []}):
         assert data.isel(nothing).to_frame().empty
+
+
+def test_parameters_of_generators_are_columns(tmp_path):
+    arms = [f"one_better_arm(num_arms=2, best={best}, std=2.0)" for best in (0.5, 1)]
+    drawn = [f"condorcet_hard(num_arms=3, gap=0.1, instance={i})" for i in (0, 1)]
+    cells = [cell("dts", problem, 3, 10) for problem in (*arms, *drawn, "arxiv")]
+    data = sweep(tmp_path / "s", cells)
+    nan = np.nan
+    expected = {
+        "best": [0.5, 1, nan, nan, nan],
+        "problem_std": [2, 2, nan, nan, nan],
+        "gap": [nan, nan, 0.1, 0.1, nan],
+        "instance": [nan, nan, 0, 1, nan],
+    }
+    frame = data.to_frame(final=True)
+    for name, values in expected.items():
+        assert data[name].dims == ("problem",)
+        np.testing.assert_array_equal(data[name], values)
+        np.testing.assert_array_equal(frame[name], values)
+    assert not {"others", "num_batches", "weights"} & {*data.coords, *frame}
+    some = data.sel(problem=data["problem"][data["gap"] == 0.1]).to_frame(final=True)
+    assert some[["gap", "instance"]].values.tolist() == [[0.1, 0], [0.1, 1]]
+    one = data.sel(problem=drawn[1]).to_frame(final=True)
+    assert one[["num_arms", "instance"]].values.tolist() == [[3, 1]]
+    rows = list(csv.DictReader(io.StringIO(show_csv(data))))
+    assert [row["instance"] for row in rows] == ["nan", "nan", "0.0", "1.0", "nan"]
