@@ -80,7 +80,7 @@ def characteristic_time(problem: ArmsProblem) -> CharacteristicTime:
       >>> round(found.time), found.allocation.round(3).tolist()
       (990, [0.417, 0.39, 0.136, 0.057])
     """
-    from scipy.optimize import brentq  # here: slow to import, and seldom needed
+    from scipy.optimize import root_scalar  # here: slow to import, and seldom needed
 
     best = one_best_arm(problem, "characteristic_time")
     means = np.asarray(problem.means, np.float64)
@@ -119,7 +119,8 @@ def characteristic_time(problem: ArmsProblem) -> CharacteristicTime:
         own, rival = divergences(all_logits(logit))
         return float(np.log(np.sum(own / rival)))
 
-    logits = all_logits(brentq(excess, -_ENDS, _ENDS, xtol=1e-12))
+    found = root_scalar(excess, bracket=(-_ENDS, _ENDS), xtol=1e-12)
+    logits = all_logits(found.root)
     pulls = np.insert(spread * np.exp(-logits), best, 1.0)
     time = float(pulls.sum() / evidence(logits)[closest])
     return CharacteristicTime(time / scale / scale, pulls / pulls.sum())

@@ -65,12 +65,14 @@ def one_best_arm(problem: ArmsProblem, bound: str) -> int:
         )
     if not is_known(problem.means):
         raise InputError(f"{bound} is computed outside jit, vmap and grad: the means are traced.")
-    best = problem.best_arms
-    if len(best) > 1:
+    best, *others = problem.best_arms
+    if others:
+        several = (best, *others)
         raise InputError(
-            f"{bound} needs one best arm, and '{problem.name}' has {len(best)}: {arms_text(best)}."
+            f"{bound} needs one best arm, and '{problem.name}' has {len(several)}: "
+            f"{arms_text(several)}."
         )
-    return best[0]
+    return best
 
 
 def _sorted_gaps(problem: ArmsProblem, bound: str) -> tuple[np.ndarray, float]:
