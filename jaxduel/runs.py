@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,11 +32,11 @@ def problem_parts(name: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 def number_or_text(text: str) -> float | str:
-    """The value of a parameter in a label: a whole number, another number, or text."""
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
-    return text
+    """The value of a parameter in a label."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 @dataclass(frozen=True)

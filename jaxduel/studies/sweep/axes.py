@@ -138,11 +138,15 @@ _STATISTICS = {
 """Columns of tables that are no axes."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2**17)
 def _values(problem: str) -> dict[str, float | str]:
     """The parameters of a generator's instance, from its label; no others have any."""
     what, parts = problem_parts(problem)
     return {key: number_or_text(text) for key, text in parts} if what in GENERATORS else {}
+
+
+def _of_generator(name: str, cell: CellRecord) -> float | str | None:
+    return _values(cell.problem).get(name)
 
 
 def _of_instances() -> Iterator[Axis]:
@@ -153,7 +157,7 @@ def _of_instances() -> Iterator[Axis]:
     for name in dict.fromkeys("instance" if name == KEY else name for name in every):
         if name != "num_arms":  # K
             unique = f"problem_{name}" if name in taken else name
-            value = partial(lambda name, cell: _values(cell.problem).get(name), name)
+            value = partial(_of_generator, name)
             yield Axis(name=unique, part="setting", along="problem", of=value)
 
 

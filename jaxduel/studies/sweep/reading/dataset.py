@@ -171,10 +171,8 @@ def _coordinates(cells: Sequence[CellRecord], labels: dict[str, list[Any]]) -> d
     for axis in OF_PROBLEMS:
         values = [axis.of(cell) for cell in of_problem]
         if any(value is not None for value in values):
-            found[axis.column] = (
-                "problem",
-                _column(values) if None in values else np.array(values),
-            )
+            column = _column(values) if None in values else np.array(values)
+            found[axis.column] = ("problem", column)
     dimensions = {name for some in DIMENSIONS.values() for name in some}
     taken = {*found, *DIMENSIONS, *dimensions, *COLUMNS}
     for name in dict.fromkeys(name for one in combinations.values() for name in one):
