@@ -200,3 +200,59 @@ def test_bad_input_is_refused(arguments, message):
     asked = {"policy": "ucb1", "problem": BERNOULLI, "pulls": 10, "num_seeds": 2, **arguments}
     with pytest.raises(InputError, match=message):
         jd.identify(**asked)
+
+
+@pytest.mark.parametrize(
+    ("problem", "pulls"),
+    [
+        (jd.problems.gaussian([0.4, 0.0], std=[1.0, 0.5]), 400),
+        (jd.problems.bernoulli([0.9, 0.65]), 400),
+    ],
+    ids=["gaussian", "bernoulli"],
+)
+def test_runs_stop_as_often_as_in_another_program(problem, pulls):
+    seeds, delta = 4_000, 0.9
+    found = jd.identify(
+        "uniform-arms", problem, pulls=pulls, num_seeds=seeds, stop="glr", delta=delta
+    )
+    rng = np.random.default_rng(1)
+    shape = seeds, pulls // 2
+    if problem.std is None:
+        first, second = (rng.random(shape) < mean for mean in problem.means)
+    else:
+        first, second = (
+            rng.normal(*law, shape) for law in zip(problem.means, problem.std, strict=True)
+        )
+    sums = np.cumsum(first, axis=1, dtype=float), np.cumsum(second, axis=1, dtype=float)
+    n = np.arange(1, pulls // 2 + 1)
+    one, two = sums[0] / n, sums[1] / n
+    if problem.std is None:
+        both = (one + two) / 2
+        ratio = sum(n * (rel_entr(x, both) + rel_entr(1 - x, 1 - both)) for x in (one, two))
+        more = 6 * np.log(1 + np.log(n))
+    else:
+        ratio = n * (one - two) ** 2 / (2 * np.square(problem.std).sum())
+        more = 4 * np.log(4 + np.log(n))
+    clear = ratio >= level_of(problem.rewards, 2, delta) + more
+    stops = np.where(clear.any(axis=1), clear.argmax(axis=1) * 2 + 2, np.inf)
+    for part in (0.25, 0.5, 1.0):  # of the pulls, when both arms have as many
+        expected = (stops <= part * pulls).mean()
+        share = ((found.stops.at >= 0) & (found.stops.at <= part * pulls)).mean()
+        error = np.sqrt(expected * (1 - expected) * 2 / seeds)
+        # between two pulls of the pair the rule looks once more, and rarely stops for that
+        assert expected - 4 * error <= share <= expected + 4 * error + 0.02
+    assert 0.2 < expected < 0.95
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("delta", [0.05, 0.5])
+@pytest.mark.parametrize(
+    "problem", [jd.problems.gaussian([0.02, 0.0, 0.0]), jd.problems.bernoulli([0.51, 0.5])]
+)
+@pytest.mark.parametrize("name", ["uniform-arms", "lucb"])
+def test_a_wrong_arm_is_named_no_more_often_than_allowed(name, problem, delta):
+    settings = {"pulls": 300, "num_seeds": 100_000, "checkpoints": [300], "stop": "glr"}
+    found = jd.identify(name, problem, **settings, delta=delta, recommend=["mean"])
+    stopped = found.stops.at >= 0
+    wrong = (stopped & ~found.truth.is_right(found.stops.named)).sum()
+    assert wrong <= delta * 100_000
