@@ -51,22 +51,22 @@ def runs(policy, means, keys, *, rounds, rewards="gaussian"):
     return jax.vmap(run)(keys)
 
 
-def rounds_of(policy, means=None, rounds=12):
-    """Rounds of one run whose rewards are the arms' means, and the answers after them."""
-    values = np.zeros(policy.num_arms) if means is None else np.asarray(means, float)
+def rounds_of(policy, means, rounds=12):
+    """Rounds of one run whose rewards are the arms' means, and the answers after them; means of
+    padding may be left out."""
+    values = np.zeros(policy.num_arms, np.float32)
+    values[: len(means)] = means
     keys = jax.random.split(jax.random.key(0), 1)
-    plans, answers = runs(
-        policy, jnp.asarray(values, jnp.float32), keys, rounds=rounds, rewards="none"
-    )
+    plans, answers = runs(policy, values, keys, rounds=rounds, rewards="none")
     made = np.asarray(plans[0]).any(axis=1)
     return np.asarray(plans[0])[made].tolist(), np.asarray(answers[0])[made].tolist()
 
 
-def errors(policy, means, num=40_000, rewards="gaussian", rounds=12, seed=0):
-    """Share of runs that name another arm than the first."""
-    keys = jax.random.split(jax.random.key(seed), num)
+def errors(policy, means, num=40_000, rewards="gaussian"):
+    """Share of runs that name another arm than the first, in K rounds at most."""
+    keys = jax.random.split(jax.random.key(0), num)
     values = jnp.asarray(means, jnp.float32)
-    _, answers = runs(policy, values, keys, rounds=rounds, rewards=rewards)
+    _, answers = runs(policy, values, keys, rounds=len(means), rewards=rewards)
     return float(np.mean(np.asarray(answers)[:, -1] != 0))
 
 

@@ -55,8 +55,9 @@ def test_a_pull_of_each_arm_where_the_budget_has_no_more():
 @pytest.mark.parametrize("num_arms", [2, 3, 16, 50])
 def test_the_largest_budget_is_kept_to(num_arms):
     horizon = 2**31 - 1
-    policy, oracle = make(SuccessiveRejects, num_arms, horizon), Oracle(num_arms, horizon)
-    plans, answers = rounds_of(policy, np.linspace(1, 0, num_arms), rounds=num_arms)
+    policy = make(SuccessiveRejects, num_arms, horizon, padding=50 - num_arms)
+    oracle = Oracle(num_arms, horizon)
+    plans, answers = rounds_of(policy, np.linspace(1, 0, num_arms), rounds=50)
     for k, plan in enumerate(plans[:-1], start=1):
         assert plan[0] == oracle.n(k) - (oracle.n(k - 1) if k > 1 else 0)
     assert (np.sum(plans), answers[-1]) == (horizon, 0)
@@ -96,9 +97,9 @@ def program(means, horizon, rewards, num, seed):
     ],
 )
 def test_it_errs_as_often_as_a_program_of_its_own(means, horizon, rewards):
-    found = errors(make(SuccessiveRejects, len(means), horizon), means, rewards=rewards)
-    truth = program(means, horizon, rewards, 10_000, seed=1)
-    require_share(found, truth, other=10_000)
+    policy, num = make(SuccessiveRejects, len(means), horizon), 10_000
+    truth = program(means, horizon, rewards, num, seed=1)
+    require_share(errors(policy, means, num, rewards), truth, num, other=num)
 
 
 # ---- oracle replay ------------------------------------------------------------------------------

@@ -65,18 +65,27 @@ def make(num_arms, active=None, **fields):
     return to_32_bits(policy)
 
 
-def shares(policy, means, pulls, num=200_000, seed=0):
-    """Shares of the arms among the pulls that follow these means of so many rewards."""
-    n = np.array(pulls)
+NUM, SIZE = 200_000, 6
+
+
+@jax.jit
+def _arms(policy, state):
+    keys = jax.random.split(jax.random.key(0), NUM)
+    return jax.vmap(lambda key: policy.act(state, key).arm)(keys)
+
+
+def challengers(means, pulls):
+    """Shares of the arms, SIZE with padding, among challengers after these means of so many
+    rewards."""
+    policy, more = make(SIZE, len(means), beta=0.0), SIZE - len(means)
+    n, mean = np.array([*pulls, *[1] * more]), np.array([*means, *[9.0] * more])
     state = policy.init(jax.random.key(0))._replace(
-        mean=jnp.float32(means),
+        mean=jnp.float32(mean),
         width=jnp.float32(1 / np.sqrt(n)),
         pulls=jnp.int32(n),
         t=jnp.int32(n.sum()),
     )
-    keys = jax.random.split(jax.random.key(seed), num)
-    arms = np.asarray(jax.jit(jax.vmap(lambda key: policy.act(state, key).arm))(keys))
-    return np.bincount(arms, minlength=policy.num_arms) / num
+    return np.bincount(np.asarray(_arms(policy, state)), minlength=SIZE) / NUM
 
 
 def best_chances(means, pulls):
@@ -103,15 +112,13 @@ STATES = [
 @pytest.mark.parametrize(("means", "pulls"), STATES)
 def test_the_challenger_has_the_law_of_resampling(means, pulls):
     """P(challenger j) = sum over leaders i of a_i a_j / (1 - a_i), a_i the chance to be best."""
-    num, size, padding = 200_000, len(means), 2
-    policy = make(size + padding, size, beta=0.0)
-    found = shares(policy, [*means, *[9.0] * padding], [*pulls, *[1] * padding], num)
+    found, size = challengers(means, pulls), len(means)
     assert found[size:].sum() == 0
     a = best_chances(np.array(means), pulls)
     rest = np.array([np.delete(a, i).sum() for i in range(size)])  # 1 - a_i without cancellation
     chance = np.array([np.delete(a / rest * a[j], j).sum() for j in range(size)])
     assert chance.sum() == pytest.approx(1, rel=1e-6)
-    error = np.sqrt(chance * (1 - chance) / num)
+    error = np.sqrt(chance * (1 - chance) / NUM)
     assert (np.abs(found[:size] - chance) <= 4 * error).all()
 
 
@@ -119,10 +126,10 @@ def test_a_leader_that_is_nearly_certain_has_a_challenger():
     """d = 30 and 30.2: phi(d) / d is below float32's least number; the shares are as 1 to e^-6.02
     30 / 30.2."""
     means, pulls = [3.0, 0.0, -0.02], [200, 200, 200]
-    found = shares(make(3, beta=0.0), means, pulls)
+    found = challengers(means, pulls)
     second = 1 / (1 + np.exp((30.2**2 - 30**2) / 2) * 30.2 / 30)
     assert found[0] == 0
-    assert abs(found[2] - second) <= 4 * np.sqrt(second / 200_000) + 1e-4
+    assert abs(found[2] - second) <= 4 * np.sqrt(second / NUM) + 1e-4
 
 
 @pytest.mark.parametrize("challenger", ["resampled", "transport"])
