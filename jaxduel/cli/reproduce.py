@@ -70,7 +70,8 @@ def _reproduce_all(
     for section in outcome.sections:
         verdicts = Counter(claim.verdict for claim in section.claims)
         claims = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name])
-        say([f"{section.name}  {'; '.join(part for part in (claims, section.missing) if part)}"])
+        parts = [part for part in (claims or "no claims", section.missing) if part]
+        say([f"{section.name}  {'; '.join(parts)}"])
     write(f"the page: {outcome.page}")
     return interrupts.INTERRUPTED if outcome.interrupted else 0
 

@@ -155,7 +155,9 @@ less, more, similar = under(1.0), over(1.0), between(0.8, 1.25)
 
 def lines(claims: Sequence[Claim]) -> list[str]:
     """The claims as lines of text: verdict, criterion, and one line per measurement; at the end,
-    the numbers of the claims without measurements."""
+    the numbers of the claims without measurements. No line if there is no claim."""
+    if not claims:
+        return []
     text = [
         "Claims, by ratios of mean final regrets, [95 % intervals, allowing for an unseen run of "
         "large regret], (ratios of medians), runs (what they miss with probability 2.5 %); ?: the "

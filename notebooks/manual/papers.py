@@ -71,12 +71,14 @@ def _page(paper: Paper, section: Section) -> Iterator[str]:
     yield "## Who plays"
     yield table(("panels", "policies"), _players(paper))
     yield "\n".join(f"- {note}" for note in paper.notes)
-    yield "## Claims"
-    yield (
-        f"What the paper says of its figures, and what `{section.order}` measured of it: undecided "
-        "is a claim whose limit lies in the 95 % interval, or that was measured in part."
-    )
-    yield from reports.claims(section)
+    if paper.claims:
+        yield "## Claims"
+        yield (
+            f"What the paper says of its figures, and what `{section.order}` measured of it: "
+            "undecided is a claim whose limit lies in the 95 % interval, or that was measured in "
+            "part."
+        )
+        yield from reports.claims(section)
     yield from reports.figures(section, paper_page(paper.name))
     yield "## What the text leaves open"
     name = f"jaxduel.studies.papers.{paper.name.replace('-', '_')}.figures"

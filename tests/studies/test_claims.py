@@ -42,6 +42,10 @@ def test_any_number_of_measurements_will_do_where_none_is_expected():
         assert "measured)" not in "\n".join(claims.lines([made]))
 
 
+def test_no_claims_have_no_lines():
+    assert claims.lines([]) == []
+
+
 @pytest.mark.parametrize(
     ("judge", "value", "verdict"),
     [

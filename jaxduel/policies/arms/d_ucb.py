@@ -98,14 +98,13 @@ class DUCB:
         require(self.changes, lambda x: x > 0, "d-ucb: changes must be positive")
         require(self.std, lambda x: x > 0, "d-ucb: std must be positive")
         require(self.xi, lambda x: x > 0, "d-ucb: xi must be positive")
-        if self.gamma is None and self.horizon is None:
-            raise InputError("d-ucb needs the parameter 'gamma', or 'horizon' to compute it.")
         if self.gamma is None:
-            forgotten = np.sqrt(np.divide(self.changes, self.horizon)) / (8 * np.asarray(self.std))
-            usual = (
-                "d-ucb: the default gamma, 1 - sqrt(changes / horizon) / (8 std), must be positive"
-            )
-            require(1 - forgotten, lambda x: x > 0, usual)
+            if self.horizon is None:
+                raise InputError("d-ucb needs the parameter 'gamma', or 'horizon' to compute it.")
+            share = np.asarray(self.changes) / np.asarray(self.horizon)
+            usual = "the default gamma, 1 - sqrt(changes / horizon) / (8 std), must be positive"
+            forgotten = np.sqrt(share) / (8 * np.asarray(self.std))
+            require(1 - forgotten, lambda x: x > 0, f"d-ucb: {usual}")
 
     def init(self, key: Key) -> DUCBState:
         """No pulls."""

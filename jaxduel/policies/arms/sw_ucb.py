@@ -135,14 +135,14 @@ class SWUCB:
 
     def act(self, state: SWUCBState, key: Key) -> Pull:
         """The arm of the largest index."""
-        seen = jnp.clip(state.t, 1, self.window).astype(jnp.float32)
+        seen = jnp.clip(state.t, 1, len(state.recent)).astype(jnp.float32)
         padding = 2 * self.std * jnp.sqrt(self.xi * jnp.log(seen))
         upper = state.mean + padding * state.width
         return Pull(first_largest(jnp.where(self.active_arms, upper, -jnp.inf)))
 
     def update(self, state: SWUCBState, plan: Pull, outcome: jax.Array, key: Key) -> SWUCBState:
         """The pull takes the place of the oldest one in the window."""
-        place = state.t % self.window
+        place = state.t % len(state.recent)
         # Read for good before it is written: otherwise XLA copies the window at each step.
         gone, recent = materialize((state.recent[place], state.recent), state.t < 0)
         is_there = ~jnp.isnan(gone[1])

@@ -25,5 +25,9 @@ TITLES = {
         "Testification of Condorcet Winners in Dueling Bandits (Haddenhorst, Bengs, Brandt and "
         "Huellermeier, UAI 2021)"
     ),
+    "switching-bandits": (
+        "On Upper-Confidence Bound Policies for Switching Bandit Problems (Garivier and Moulines, "
+        "ALT 2011)"
+    ),
 }
 """Titles by the papers' names on the command line; folders have underscores for hyphens."""
