@@ -30,7 +30,7 @@ class SWUCBState(NamedTuple):
     pulls: jax.Array  # (K,) int32: N, the arm's rewards in the window
     total: jax.Array  # (K,) float32: their sum,
     carry: jax.Array  # (K,) float32: and what rounding left out (`jaxduel.numerics.compensated`)
-    recent: jax.Array  # (W, 2) float32: arm and reward of pull t in row t mod W; NaN: no reward
+    recent: jax.Array  # (W, 2) float32: arm and reward of pull t in row t mod W; arm -1: no pull
     t: jax.Array  # () int32: pulls made
 
 
@@ -129,7 +129,7 @@ class SWUCB:
             pulls=jnp.zeros(self.num_arms, jnp.int32),
             total=zeros,
             carry=zeros,
-            recent=jnp.full((self.window, 2), jnp.array([0, jnp.nan]), jnp.float32),
+            recent=jnp.full((self.window, 2), jnp.array([-1, 0]), jnp.float32),
             t=jnp.int32(0),
         )
 
@@ -145,9 +145,8 @@ class SWUCB:
         place = state.t % len(state.recent)
         # Read for good before it is written: otherwise XLA copies the window at each step.
         gone, recent = materialize((state.recent[place], state.recent), state.t < 0)
-        is_there = ~jnp.isnan(gone[1])
-        lost = jnp.where(is_there, gone[1], 0.0)
-        state = _changed(state, gone[0].astype(jnp.int32), -is_there.astype(jnp.int32), -lost)
+        is_there = (gone[0] >= 0).astype(jnp.int32)
+        state = _changed(state, jnp.maximum(gone[0], 0.0).astype(jnp.int32), -is_there, -gone[1])
         state = _changed(state, plan.arm, jnp.int32(1), outcome)
         row = jnp.stack([plan.arm.astype(jnp.float32), outcome])
         recent = recent.at[place].set(row, mode="promise_in_bounds")

@@ -36,7 +36,7 @@ def difference(expected: Any, found: Any, what: str) -> str | None:
     paths = jax.tree_util.tree_leaves_with_path(expected)
     for (path, leaf), also in zip(paths, jax.tree.leaves(found), strict=True):
         a, b = np.asarray(leaf), np.asarray(also)
-        for at in np.argwhere(~np.isclose(b, a, rtol=1e-5, atol=1e-5, equal_nan=True)).tolist():
+        for at in np.argwhere(~np.isclose(b, a, rtol=1e-5, atol=1e-5)).tolist():
             place = f"state{jax.tree_util.keystr(path)}{at or ''}"
             return f"{what} gives {place} = {b[tuple(at)]}, not {a[tuple(at)]}"
     return None
