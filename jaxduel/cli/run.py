@@ -60,7 +60,7 @@ def run(
       seed: root of all randomness.
       regret: definition; copeland, or pulls for arms with rewards, if left out.
       settings: a parameter of the policy; may be repeated.
-      delay: outcomes reach the policy after every so many comparisons.
+      delay: outcomes reach the policy after every so many comparisons or pulls.
       ties: reach the policy as fair coins, not at all, or as ties, if it learns from them.
       checkpoints: about how many times to record, evenly in log t; 50 if left out.
       shuffle: whether each run sees the arms in a random order.

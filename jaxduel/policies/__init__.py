@@ -39,6 +39,7 @@ from jaxduel.policies.base import Policy as Policy
 from jaxduel.policies.base import Pull as Pull
 from jaxduel.policies.base import PullBatch as PullBatch
 from jaxduel.policies.base import Quiet as Quiet
+from jaxduel.policies.base import RewardFeedback as RewardFeedback
 from jaxduel.policies.base import SupportsAnswer as SupportsAnswer
 from jaxduel.policies.base import SupportsDelay as SupportsDelay
 from jaxduel.policies.base import SupportsSharedSkip as SupportsSharedSkip

@@ -120,9 +120,27 @@ class Feedback(NamedTuple):
         return jnp.where(jnp.eye(total.shape[-1], dtype=bool), 0, total)
 
 
+class RewardFeedback(NamedTuple):
+    """Rewards of many pulls, as a delayed policy receives them.
+
+    Example:
+      >>> import jax
+      >>> import jax.numpy as jnp
+      >>> import jaxduel as jd
+      >>> policy = jd.policies.make("ucb1", num_arms=2, horizon=1_000)
+      >>> state = policy.init(jax.random.key(0))
+      >>> pulls, totals = jnp.array([3, 1]), jnp.array([1.5, 2.0])
+      >>> policy.learn(state, jd.policies.RewardFeedback(pulls, totals)).mean.tolist()
+      [0.5, 2.0]
+    """
+
+    pulls: jax.Array  # (K,) int32
+    totals: jax.Array  # (K,) float32: sums of their rewards
+
+
 WITHHELD, TIED = 0, 2
 """Outcomes of a duel: withheld from the policy (for now), and a tie, where policies are told of
-ties; +1 is a win of the left arm, -1 of the right."""
+ties; +1 is a win of the left arm, -1 of the right. A withheld reward of a pull is NaN."""
 
 
 @runtime_checkable
@@ -171,8 +189,8 @@ class Policy(Protocol):
             `TIED` (2) a tie, for a policy with `hears_ties`. A duel of an arm with itself has a
             fair coin as outcome, which most policies ignore. For a `Batch`, (K, K) int32: wins of i
             over j in this round, both triangles, zero diagonal. For a `Pull`, () float32: the
-            reward. For a `PullBatch`, (K,) float32: the sum of the rewards of each arm's pulls in
-            this round, 0 where it was not pulled.
+            reward, NaN if it is withheld. For a `PullBatch`, (K,) float32: the sum of the rewards
+            of each arm's pulls in this round, 0 where it was not pulled.
           key: the same key that `act` was given.
 
         Returns:
@@ -272,19 +290,21 @@ class SupportsSharedSkip(Protocol):
 
 @runtime_checkable
 class SupportsDelay(Protocol):
-    """A duel policy that can be told outcomes later, as `simulate(delay=d)` needs.
+    """A policy that plays one duel, or pull, at a time and can be told outcomes later, as
+    `simulate(delay=d)` needs.
 
     Example:
       >>> import jaxduel as jd
       >>> isinstance(jd.policies.make("dts", num_arms=3), jd.policies.SupportsDelay)
       True
       >>> policy = jd.policies.make("pcomp", num_arms=3, horizon=1_000, num_batches=4)
-      >>> isinstance(policy, jd.policies.SupportsDelay)  # it plays batches, not duels
+      >>> isinstance(policy, jd.policies.SupportsDelay)  # outcomes come at a batch's end anyway
       False
     """
 
-    def learn(self, state: State, feedback: Feedback) -> State:
-        """The state once the outcomes in `feedback`, withheld so far, are known.
+    def learn(self, state: State, feedback: Any) -> State:
+        """The state once the outcomes in `feedback`, a `Feedback` of duels or a `RewardFeedback` of
+        pulls, withheld so far, are known.
 
         Outcomes of skipped quiet runs are left out; without other outcomes `learn` is not called:
         skipped outcomes alone must not change behaviour. Simulations call it after a comparison,

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxduel.numerics.target import for_accelerator
 from jaxduel.policies.base import Duel
 
-_FEW = 8
+FEW = 8
 """Up to so many counts a CPU adds to all of them faster than it finds the one."""
 
 
@@ -47,7 +47,7 @@ def add_at(counts: jax.Array, arm: jax.Array, amount: jax.Array) -> jax.Array:
       amount: () int32 or bool.
     """
     amount = amount.astype(counts.dtype)
-    if for_accelerator() or len(counts) <= _FEW:
+    if for_accelerator() or len(counts) <= FEW:
         return counts + jnp.where(jnp.arange(len(counts), dtype=jnp.int32) == arm, amount, 0)
     return counts.at[arm].add(amount, mode="promise_in_bounds")
 

@@ -32,7 +32,11 @@ _ABILITIES = {
     "answer": "stop and name an arm (identify)",
 }
 """Abilities by the method that each needs."""
-_ASKED = {"Duel": tuple(_ABILITIES), "Pull": ("quiet", "answer"), "PullBatch": ("answer",)}
+_ASKED = {
+    "Duel": tuple(_ABILITIES),
+    "Pull": ("learn", "quiet", "answer"),
+    "PullBatch": ("answer",),
+}
 """Methods whose abilities are said, by the class of plans."""
 _SENTENCE = re.compile(r"(?<=\.)\s+(?=[A-Z\"])")
 _YEAR = re.compile(r".*?\b(19|20)\d\d\)")

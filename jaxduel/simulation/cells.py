@@ -50,7 +50,7 @@ class Cell(NamedTuple):
     tells_ties: Any = None
     """() bool, True: the policy is told of ties; None: there are none, or they are withheld."""
     delay: Any = None
-    """() int32: outcomes reach the policy after every so many comparisons; None unless
+    """() int32: outcomes reach the policy after every so many comparisons or pulls; None unless
     `Program.delayed`."""
 
 

@@ -144,7 +144,7 @@ class CheckedCell:
       horizon: T.
       grid: (M,) int64, the checkpoints.
       definition: of the regret.
-      delay: outcomes reach the policy after every so many comparisons.
+      delay: outcomes reach the policy after every so many comparisons or pulls.
       among: (K,) bool, the problem's arms that may share a quiet run; at most one is True if runs
         are never shared.
       knows_ties: True if there are ties, and they are no coins.
@@ -210,19 +210,19 @@ class CheckedCell:
 
     def _require_what_it_can_do(self, policy: Any, settings: Settings) -> None:
         """Raises InputError for a delay that the policy cannot have, or a misplaced `quiet`."""
-        name, is_duel = registry.name_of(policy), self.kind is Duel
-        if settings.delay > 1 and not (is_duel and isinstance(policy, SupportsDelay)):
+        name, is_single = registry.name_of(policy), self.kind in (Duel, Pull)
+        if settings.delay > 1 and not (is_single and isinstance(policy, SupportsDelay)):
             why = (
                 "it has no method `learn`: see jaxduel.policies.SupportsDelay"
-                if is_duel
-                else f"it plans a {self.kind.__name__}"
+                if is_single
+                else "the outcomes of a batch come at its end anyway"
             )
             raise InputError(f"{name} cannot learn late: delay must be 1 ({why}).")
         if settings.ties == "tell" and not getattr(policy, "hears_ties", False):
             raise InputError(no_ties(name))
         if settings.ties == "tell" and settings.delay > 1:
             raise InputError("ties can be told at once alone: delay must be 1.")
-        if self.kind not in (Duel, Pull) and isinstance(policy, SupportsSkip):
+        if not is_single and isinstance(policy, SupportsSkip):
             raise InputError(
                 f"{name} has a method `quiet` and plans a {self.kind.__name__}: only policies that "
                 "plan a Duel or a Pull may have it."

@@ -25,6 +25,7 @@ from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.steps import StepLane, play, tell
 from jaxduel.simulation.tallies import Tallies, count_quiet, enter, no_tallies, of_problem
+from jaxduel.simulation.withheld import is_any_withheld
 
 MOST_SLOTS = 64
 """Most seeds side by side on a CPU: more would wait longer for the last, fewer cost more each."""
@@ -310,4 +311,4 @@ def _is_due(cell: Cell, _: Setup, lane: EventLane) -> jax.Array:
 
 def _withholds(lane: EventLane) -> jax.Array:
     """True if outcomes of comparisons outside quiet runs are not told yet: () bool."""
-    return jnp.any(jnp.stack(jax.tree.leaves(lane.step.pending)) != 0)
+    return is_any_withheld(lane.step.pending)

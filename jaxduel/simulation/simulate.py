@@ -74,7 +74,8 @@ def simulate(
         "pulls".
       shuffle_arms: whether each seed sees the arms in an order of its own, so that a policy cannot
         profit from the order in which they are listed.
-      delay: outcomes reach the policy after every `delay` comparisons (policies with `learn` only).
+      delay: outcomes reach the policy after every `delay` comparisons, or pulls (policies with
+        `learn` only, which play them one by one: outcomes of a batch come at its end anyway).
       ties: where the problem has `ties`: "coin", a tie reaches the policy as a fair coin, which is
         the law of the preferences themselves; "drop", a tie costs a comparison and teaches nothing:
         the policy is never told an outcome; "tell", it is told of the tie, if it learns from ties.

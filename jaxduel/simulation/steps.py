@@ -12,13 +12,14 @@ from jax import lax
 from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.numerics.target import for_accelerator, gpu_loops
 from jaxduel.numerics.threefry import fold_in
-from jaxduel.policies.base import TIED, WITHHELD, Duel, Feedback, Pull
+from jaxduel.policies.base import TIED, WITHHELD, Duel, Pull
 from jaxduel.simulation.ballots import Ballots, cast, first_state, hear, is_full, no_ballots
 from jaxduel.simulation.cells import Cell, Program, each_lane
 from jaxduel.simulation.compiling import compiled_once
 from jaxduel.simulation.instances import Noise
 from jaxduel.simulation.lanes import Setup
 from jaxduel.simulation.tallies import Tallies, count, no_tallies
+from jaxduel.simulation.withheld import Withheld, feedback_of, nothing_withheld, withhold
 
 STRETCH = 32
 """Steps whose keys and noise are drawn in one wide call on a CPU; steps of a loop of known length
@@ -38,19 +39,17 @@ class StepLane(NamedTuple):
 
     state: Any  # the policy's
     tallies: Tallies
-    pending: Feedback | None  # outcomes not yet told, where feedback is delayed
+    pending: Withheld | None  # outcomes not yet told, where feedback is delayed
     selves: jax.Array | None  # () int32: plans that may be of quiet runs, where those are skipped
     ballots: Ballots | None  # where votes are the clock
 
 
 def start(cell: Cell, arms: jax.Array, key: jax.Array, program: Program) -> StepLane:
     """A seed before its first step; the key is for its first state."""
-    num = cell.policy.num_arms
-    table = jnp.zeros((num, num), jnp.int32)
     return StepLane(
         state=first_state(cell, arms, key),
         tallies=no_tallies(cell, program),
-        pending=Feedback(table, table) if program.delayed else None,
+        pending=nothing_withheld(cell) if program.delayed else None,
         selves=jnp.int32(0) if program.skips else None,
         ballots=no_ballots(cell, arms),
     )
@@ -162,12 +161,7 @@ def play(
         counts = counts & ~is_full(cell, ballots)
         ballots = cast(cell, arms, ballots, plan, outcome, counts)
     if pending is not None:
-        won, lost = (outcome > 0).astype(jnp.int32), (outcome < 0).astype(jnp.int32)
-        pending = Feedback(
-            pending.left_wins.at[plan.left, plan.right].add(won, mode="promise_in_bounds"),
-            pending.right_wins.at[plan.left, plan.right].add(lost, mode="promise_in_bounds"),
-        )
-        outcome = jnp.int32(WITHHELD)
+        pending, outcome = withhold(pending, plan, outcome)
     elif cell.tells_ties is not None:
         outcome = jnp.where(outcome == WITHHELD, jnp.int32(TIED), outcome)
     selves = lane.selves
@@ -210,7 +204,8 @@ def _told(lanes: StepLane, policy: Any, due: jax.Array) -> StepLane:
         told = lane.pending
         if not for_accelerator():  # where only what is told costs work
             told = jax.tree.map(lambda x: jnp.where(due, x, 0), told)
-        state = jax.tree.map(partial(jnp.where, due), policy.learn(lane.state, told), lane.state)
+        after = policy.learn(lane.state, feedback_of(told))
+        state = jax.tree.map(partial(jnp.where, due), after, lane.state)
         kept = jax.tree.map(lambda x: jnp.where(due, 0, x), lane.pending)
         return lane._replace(state=state, pending=kept)
 

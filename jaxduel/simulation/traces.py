@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxduel.policies.base import Batch, Duel, Feedback, Plan, Pull
+from jaxduel.policies.base import Batch, Duel, Feedback, Plan, Pull, RewardFeedback
 
 ASKS_FOR_VALUES = (
     jax.errors.ConcretizationTypeError,
@@ -66,8 +66,11 @@ def _all_methods(
     state = policy.init(key)
     plan = policy.act(state, key)
     found = [plan, policy.update(state, plan, outcome_of(plan), key)]
+    told: Any = Feedback(table, table)
+    if isinstance(plan, Pull):
+        told = RewardFeedback(arms.astype(jnp.int32), arms.astype(jnp.float32))
     optional = {
-        "learn": (state, Feedback(table, table)),
+        "learn": (state, told),
         "quiet": (state, number, key),
         "quiet_among": (state, number, key, arms),
         "from_wins": (table, key),

@@ -32,7 +32,7 @@ class Competitor:
       policy: the policy's registered name.
       parameters: arguments of `jaxduel.policies.make`.
       quick: whether its runs are fast compared with the others'. Slow competitors begin first.
-      delay: outcomes reach the policy every `delay` comparisons; 1: at once.
+      delay: outcomes reach the policy every `delay` comparisons or pulls; 1: at once.
       shuffle_arms: whether each run permutes the arms.
       per_horizon: whether the policy is made for a horizon: it is then shown by separate runs to
         each of 10, 30, 100, 300, ... and T, from the first checkpoint on.

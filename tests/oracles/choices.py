@@ -165,8 +165,12 @@ class Oracle:
         possible = [memory for other, memory in self._choices() if other == plan]
         assert possible, f"{plan} was not allowed"
         record()
+        self.follow(possible, after)
+
+    def follow(self, memories: Iterable[Any], after: Callable[[Any, Choices], Hashable]) -> None:
+        """Keeps the memories after these."""
         following: dict[Any, None] = {}
-        for memory in possible:
+        for memory in memories:
             for outcome in every_outcome(lambda x, m=memory: after(m, x), self.rng):
                 following[outcome] = None
         self.memories = list(following)

@@ -14,7 +14,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.policies import registry
-from jaxduel.policies.base import Batch, Duel, PullBatch
+from jaxduel.policies.base import Batch, Duel, Pull, PullBatch
 from jaxduel.simulation.blocks import plan_kind
 from jaxduel.simulation.conformance import quiet, shapes
 from jaxduel.simulation.conformance import suite as conformance
@@ -147,6 +147,49 @@ def test_suite_finds_outcomes_that_are_not_learnt_late(forgets, sentence):
 
     with pytest.raises(conformance.ConformanceError, match=sentence):
         conformance.learns_late(make)
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LatePulls(Late):
+    """Adds up rewards, withheld ones too unless they are told apart."""
+
+    tells_apart: bool = dataclasses.field(metadata={"static": True})
+
+    def init(self, key):
+        return {"sum": jnp.float32(0)}
+
+    def act(self, state, key):
+        return Pull(jnp.int32(0))
+
+    def update(self, state, plan, outcome, key):
+        reward = jnp.nan_to_num(outcome) if self.tells_apart else outcome
+        return {"sum": state["sum"] + reward}
+
+    def learn(self, state, feedback):
+        return state if self.forgets else {"sum": state["sum"] + jnp.sum(feedback.totals)}
+
+
+@pytest.mark.parametrize(
+    ("forgets", "tells_apart", "sentence"),
+    [
+        (False, False, r"update lets a withheld reward, NaN, into the state\."),
+        (True, True, r"update learns .* but learn, told it later, does not\."),
+        (False, True, None),
+    ],
+)
+def test_suite_finds_rewards_that_are_not_learnt_late(forgets, tells_apart, sentence):
+    def make(num_arms, horizon, active_arms):
+        active = jnp.ones(num_arms, bool)
+        return LatePulls(
+            num_arms=num_arms, active_arms=active, forgets=forgets, tells_apart=tells_apart
+        )
+
+    if sentence is None:
+        conformance.learns_late(make)
+    else:
+        with pytest.raises(conformance.ConformanceError, match=sentence):
+            conformance.learns_late(make)
 
 
 @pytest.mark.parametrize("arm", [-1, 5])

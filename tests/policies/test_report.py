@@ -26,7 +26,11 @@ PROTOCOLS = {
 }
 ASKED = {
     jd.policies.Duel: tuple(PROTOCOLS),
-    jd.policies.Pull: (jd.policies.SupportsSkip, jd.policies.SupportsAnswer),
+    jd.policies.Pull: (
+        jd.policies.SupportsDelay,
+        jd.policies.SupportsSkip,
+        jd.policies.SupportsAnswer,
+    ),
     jd.policies.PullBatch: (jd.policies.SupportsAnswer,),
 }
 """Abilities that are said, by the kind of plays."""

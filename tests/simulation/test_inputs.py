@@ -10,7 +10,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.policies.base import Quiet
 from jaxduel.simulation import provenance
-from tests.simulation.toys import PullCycle, Rounds
+from tests.simulation.toys import PullRounds, Rounds
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -150,8 +150,8 @@ def test_policy_and_problem_must_be_objects_or_names():
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TaughtLate(PullCycle):
-    """Pulls, and has what delayed outcomes of comparisons are told to."""
+class TaughtLate(PullRounds):
+    """Pulls in batches, and has what delayed outcomes of single pulls are told to."""
 
     def learn(self, state, feedback):
         return state
@@ -166,15 +166,17 @@ class Silent(Rounds):
         return state, Quiet(jnp.int32(0), limit)
 
 
-def test_only_comparisons_one_by_one_are_told_late_or_skipped():
+def test_only_single_comparisons_and_pulls_are_told_late_or_skipped():
     def taught_late(num_arms, horizon, active_arms):
         active = np.ones(num_arms, bool) if active_arms is None else active_arms
-        return TaughtLate(num_arms=num_arms, active_arms=active)
+        counts = active.astype(np.int32)
+        return TaughtLate(num_arms=num_arms, active_arms=active, horizon=horizon, counts=counts)
 
     arms = jd.problems.gaussian([0.2, 0.1, 0.0])
     late = taught_late(3, 10, None)
     assert (jd.simulate(late, arms, 10, 2, lanes=2).plays.sum(axis=-1)[:, -1] == 10).all()
-    with pytest.raises(jd.InputError, match=r"learn late: delay must be 1 \(it plans a Pull\)"):
+    sentence = r"delay must be 1 \(the outcomes of a batch come at its end anyway\)"
+    with pytest.raises(jd.InputError, match=sentence):
         jd.simulate(late, arms, 10, 2, delay=2)
     jd.check_policy(taught_late)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxduel.numerics import compensated, normal
 from jaxduel.numerics.choice import first_largest
-from jaxduel.policies.base import Key, Pull
+from jaxduel.policies.base import Key, Pull, RewardFeedback
 from jaxduel.policies.checks import require
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
@@ -25,7 +25,7 @@ class ThompsonGaussianState(NamedTuple):
 
     centre: jax.Array  # (K,) float32: the posterior's mean
     width: jax.Array  # (K,) float32: the posterior's standard deviation
-    pulls: jax.Array  # (K,) int32: n
+    pulls: jax.Array  # (K,) int32: n, those whose rewards are known
     total: jax.Array  # (K,) float32: the sum S of the arm's rewards,
     carry: jax.Array  # (K,) float32: and what rounding left out (`jaxduel.numerics.compensated`)
 
@@ -43,7 +43,7 @@ class ThompsonGaussian:
 
     The defaults, r = 1 and prior_mean = 0, are Agrawal and Goyal, "Near-optimal regret bounds for
     Thompson sampling" (Journal of the ACM 64, 2017), Algorithm 2: Normal(S / (n + 1), 1 / (n + 1)).
-    A step costs O(K).
+    A step costs O(K). With delays the posterior is given the rewards that are known.
 
     Attributes:
       num_arms: K.
@@ -99,16 +99,30 @@ class ThompsonGaussian:
         self, state: ThompsonGaussianState, plan: Pull, outcome: jax.Array, key: Key
     ) -> ThompsonGaussianState:
         """The posterior given one more reward; only the pulled arm's changes."""
-        arm = plan.arm
-        pulls = state.pulls[arm] + 1
-        total, carry = compensated.add(state.total[arm], state.carry[arm], outcome)
+        arm, known, mode = plan.arm, ~jnp.isnan(outcome), "promise_in_bounds"
+        before = jax.tree.map(lambda x: x[arm], state)
+        now = self._given(before, known.astype(jnp.int32), jnp.where(known, outcome, 0.0))
+        return jax.tree.map(lambda x, new: x.at[arm].set(new, mode=mode), state, now)
+
+    def learn(
+        self, state: ThompsonGaussianState, feedback: RewardFeedback
+    ) -> ThompsonGaussianState:
+        """The posterior given rewards that were withheld."""
+        return self._given(state, feedback.pulls, feedback.totals)
+
+    def _given(
+        self, state: ThompsonGaussianState, pulls: jax.Array, totals: jax.Array
+    ) -> ThompsonGaussianState:
+        """The posterior given more rewards, of all arms or of one."""
+        number = state.pulls + pulls
+        total, carry = compensated.add(state.total, state.carry, totals)
         weight = jnp.square(jnp.asarray(self.std / self.prior_std, jnp.float32))
-        n, mode = weight + pulls.astype(jnp.float32), "promise_in_bounds"
+        n = weight + number.astype(jnp.float32)
         centre = (weight * self.prior_mean + compensated.value(total, carry)) / n
         return ThompsonGaussianState(
-            centre=state.centre.at[arm].set(centre, mode=mode),
-            width=state.width.at[arm].set(self.std / jnp.sqrt(n), mode=mode),
-            pulls=state.pulls.at[arm].set(pulls, mode=mode),
-            total=state.total.at[arm].set(total, mode=mode),
-            carry=state.carry.at[arm].set(carry, mode=mode),
+            centre=jnp.where(number > 0, centre, state.centre),
+            width=jnp.where(number > 0, self.std / jnp.sqrt(n), state.width),
+            pulls=number,
+            total=total,
+            carry=carry,
         )

@@ -11,20 +11,23 @@ import jax.numpy as jnp
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import compensated
 from jaxduel.numerics.choice import first_largest
-from jaxduel.policies.base import Key, Pull
+from jaxduel.policies.base import Key, Pull, RewardFeedback
 from jaxduel.policies.checks import require, require_horizon
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
 INDICES = ("horizon", "anytime")
+_UNSEEN, _GRAIN, _LAST = 2.0**127, 2.0**103, 2.0**100
+"""Means in place of those of an arm without a known reward: the first, less a grain for each pull
+whose reward is withheld, down to the last."""
 
 
 class UCB1State(NamedTuple):
     """One seed's state."""
 
-    mean: jax.Array  # (K,) float32: of the arm's rewards; infinite for an arm never pulled
-    width: jax.Array  # (K,) float32: 1 / sqrt(n); 0 for an arm never pulled
-    pulls: jax.Array  # (K,) int32: n
+    mean: jax.Array  # (K,) float32: of the arm's rewards; from `_UNSEEN` down without any
+    width: jax.Array  # (K,) float32: 1 / sqrt(n); 0 without rewards
+    pulls: jax.Array  # (K,) int32: n, those whose rewards are known
     total: jax.Array  # (K,) float32: the sum of the arm's rewards,
     carry: jax.Array  # (K,) float32: and what rounding left out (`jaxduel.numerics.compensated`)
     t: jax.Array  # () int32: pulls made
@@ -42,7 +45,8 @@ class UCB1:
 
     the lowest number on ties. n_i counts the pulls of arm i, mean_i averages their rewards, which
     scale = 2 takes to be within [0, 1], or Gaussian of standard deviation 1 at most. A step costs
-    O(K).
+    O(K). With delays n_i and mean_i are of the rewards that are known; as long as an arm has none,
+    such arms are pulled in turn.
 
     Attributes:
       num_arms: K.
@@ -81,7 +85,7 @@ class UCB1:
         """No pulls."""
         zeros = jnp.zeros(self.num_arms, jnp.float32)
         return UCB1State(
-            mean=jnp.full(self.num_arms, jnp.inf, jnp.float32),
+            mean=jnp.full(self.num_arms, _UNSEEN, jnp.float32),
             width=zeros,
             pulls=jnp.zeros(self.num_arms, jnp.int32),
             total=zeros,
@@ -98,16 +102,30 @@ class UCB1:
 
     def update(self, state: UCB1State, plan: Pull, outcome: jax.Array, key: Key) -> UCB1State:
         """Counts the reward; nothing changes but the entries of the arm pulled."""
-        arm = plan.arm
-        pulls = state.pulls[arm] + 1
-        total, carry = compensated.add(state.total[arm], state.carry[arm], outcome)
-        n, mode = pulls.astype(jnp.float32), "promise_in_bounds"
-        mean = compensated.value(total, carry) / n
-        return UCB1State(
-            mean=state.mean.at[arm].set(mean, mode=mode),
-            width=state.width.at[arm].set(jnp.sqrt(1.0 / n), mode=mode),
-            pulls=state.pulls.at[arm].set(pulls, mode=mode),
-            total=state.total.at[arm].set(total, mode=mode),
-            carry=state.carry.at[arm].set(carry, mode=mode),
-            t=state.t + 1,
-        )
+        arm, known, arms = plan.arm, ~jnp.isnan(outcome), state._replace(t=None)
+        one = jax.tree.map(lambda x: x[arm], arms)
+        one = one._replace(mean=jnp.maximum(one.mean - _GRAIN, _LAST))
+        one = _with_rewards(one, known.astype(jnp.int32), jnp.where(known, outcome, 0.0))
+        mode = "promise_in_bounds"
+        arms = jax.tree.map(lambda x, new: x.at[arm].set(new, mode=mode), arms, one)
+        return arms._replace(t=state.t + 1)
+
+    def learn(self, state: UCB1State, feedback: RewardFeedback) -> UCB1State:
+        """Counts rewards that were withheld."""
+        return _with_rewards(state, feedback.pulls, feedback.totals)
+
+
+def _with_rewards(state: UCB1State, pulls: jax.Array, totals: jax.Array) -> UCB1State:
+    """The state with more rewards, of all arms or of one; `mean` stays where there are none."""
+    n = state.pulls + pulls
+    total, carry = compensated.add(state.total, state.carry, totals)
+    seen, number = n > 0, jnp.maximum(n, 1).astype(jnp.float32)
+    mean = compensated.value(total, carry) / number
+    return UCB1State(
+        mean=jnp.where(seen, mean, state.mean),
+        width=jnp.where(seen, jnp.sqrt(1.0 / number), 0.0),
+        pulls=n,
+        total=total,
+        carry=carry,
+        t=state.t,
+    )

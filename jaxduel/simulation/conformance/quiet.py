@@ -26,6 +26,7 @@ from jaxduel.policies.base import (
     Feedback,
     Pull,
     Quiet,
+    RewardFeedback,
     SupportsDelay,
     SupportsSharedSkip,
 )
@@ -209,9 +210,9 @@ def _path(
         selves = jnp.where(alone, n, 0) if run.weights is None else multinomial(among, n, weights)
         drawn |= (n > 0) & (count_true(weights > 0) > 1)
         after, pair = _step(policy, key, state, t)
+        plan = jax.eval_shape(policy.act, state, key)
         if isinstance(policy, SupportsDelay):
-            lost = selves // 2
-            told = policy.learn(after, Feedback(jnp.diag(selves - lost), jnp.diag(lost)))
+            told = policy.learn(after, _of_run(plan, selves, again))
             after = jax.tree.map(partial(jnp.where, tells & (n > 0)), told, after)
         goes_on = t < end
         path = _Path(
@@ -226,6 +227,15 @@ def _path(
     return lax.while_loop(lambda loop: loop[1] < end, turn, (state, jnp.int32(_BEFORE), start))[2]
 
 
+def _of_run(plan: Any, selves: jax.Array, key: jax.Array) -> Feedback | RewardFeedback:
+    """Outcomes of a quiet run with so many comparisons, or pulls, of each arm, (K,) int32."""
+    if isinstance(plan, Pull):
+        n = selves.astype(jnp.float32)
+        return RewardFeedback(selves, jnp.sqrt(n) * jax.random.normal(key, n.shape, jnp.float32))
+    lost = selves // 2
+    return Feedback(jnp.diag(selves - lost), jnp.diag(lost))
+
+
 def _differ(one: Any, other: Any) -> jax.Array:
     """True if two trees differ in any number: () bool."""
     different = jax.tree.map(lambda a, b: jnp.any(a != b), one, other)
@@ -238,30 +248,58 @@ def _kind(leaf: Any) -> tuple[tuple[int, ...], Any]:
 
 def wrong_learn(policy: Any) -> str | None:
     """A sentence on a state that `learn` returns in another form; None if nothing is wrong."""
-    told = jax.ShapeDtypeStruct((2, policy.num_arms, policy.num_arms), jnp.int32)
     before = jax.eval_shape(policy.init, jax.random.key(0))
-    after = jax.eval_shape(lambda state, won: policy.learn(state, Feedback(*won)), before, told)
-    change = change_of(before, after)
+    plan = jax.eval_shape(policy.act, before, jax.random.key(0))
+    change = change_of(
+        before, jax.eval_shape(policy.learn, before, shapes_of_feedback(policy, plan))
+    )
     return None if change is None else f"learn {change}"
 
 
+def shapes_of_feedback(policy: Any, plan: Any) -> Feedback | RewardFeedback:
+    """Shapes of what `learn` of a policy with such plans is given."""
+    num = policy.num_arms
+    counts: Any = jax.ShapeDtypeStruct((num,) if isinstance(plan, Pull) else (num, num), jnp.int32)
+    totals: Any = jax.ShapeDtypeStruct((num,), jnp.float32)
+    return RewardFeedback(counts, totals) if isinstance(plan, Pull) else Feedback(counts, counts)
+
+
 def wrong_lesson(policy: Any) -> str | None:
-    """A sentence on the first comparison whose outcome changes the policy's state if it is told at
-    once, if it does not where it is told later; None if nothing is wrong."""
+    """A sentence on a withheld reward that enters the policy's state; or on the first outcome that
+    changes the state if it is told at once, if it does not where it is told later; None if nothing
+    is wrong."""
     act, update, learn = jax.jit(policy.act), jax.jit(policy.update), jax.jit(policy.learn)
     state = jax.jit(policy.init)(jax.random.key(0))
-    none = jnp.zeros((policy.num_arms, policy.num_arms), jnp.int32)
     for t in range(_PATIENCE):
         key = jax.random.key(t)
-        duel = act(state, key)
-        withheld, *at_once = (update(state, duel, jnp.int32(x), key) for x in (WITHHELD, 1, -1))
+        plan = act(state, key)
+        is_pull = isinstance(plan, Pull)
+        told = [jnp.float32(x) if is_pull else jnp.int32(x) for x in (1, -1)]
+        none = jnp.float32(jnp.nan) if is_pull else jnp.int32(WITHHELD)
+        withheld, *at_once = (update(state, plan, x, key) for x in (none, *told))
+        if any(jnp.isnan(x).any() for x in jax.tree.leaves(withheld) if is_pull and _is_real(x)):
+            return "update lets a withheld reward, NaN, into the state"
         if not _are_equal(*at_once):
-            one = none.at[duel.left, duel.right].set(1)
-            later = [learn(withheld, Feedback(*told)) for told in ((one, none), (none, one))]
-            wrong = "update learns from the outcome of a comparison, but learn, told it later, does"
-            return f"{wrong} not" if _are_equal(*later) else None
+            later = [learn(withheld, _of_one(policy, plan, x)) for x in told]
+            wrong = "update learns from the outcome of a play, but learn, told it later, does not"
+            return wrong if _are_equal(*later) else None
         state = withheld
     return None
+
+
+def _of_one(policy: Any, plan: Any, outcome: jax.Array) -> Feedback | RewardFeedback:
+    """One outcome, as `learn` is told it."""
+    num = policy.num_arms
+    if isinstance(plan, Pull):
+        one = jnp.zeros(num, jnp.int32).at[plan.arm].set(1)
+        return RewardFeedback(one, one * outcome)
+    none = jnp.zeros((num, num), jnp.int32)
+    one = none.at[plan.left, plan.right].set(1)
+    return Feedback(one, none) if outcome > 0 else Feedback(none, one)
+
+
+def _is_real(x: jax.Array) -> bool:
+    return jnp.issubdtype(x.dtype, jnp.floating)
 
 
 def _are_equal(one: Any, other: Any) -> bool:

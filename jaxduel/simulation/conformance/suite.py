@@ -20,7 +20,7 @@ from jaxduel.errors import AssumptionWarning, InputError
 from jaxduel.policies.base import (
     Batch,
     Duel,
-    Feedback,
+    Pull,
     PullBatch,
     SupportsAnswer,
     SupportsDelay,
@@ -107,7 +107,7 @@ def is_frozen_pytree(make: Make) -> None:
 def keeps_shapes_and_dtypes(make: Make) -> None:
     """`update` returns the shapes and dtypes of `init`, with 32 bits, whether or not x64 is on.
 
-    All methods that the policy has can be traced, if it compares pairs one by one.
+    All methods that the policy has can be traced, if it plays one comparison, or pull, at a time.
     """
     for x64 in _precisions():
         policy, key = _policy(make), jax.random.key(0)
@@ -120,12 +120,12 @@ def keeps_shapes_and_dtypes(make: Make) -> None:
         table: Any = jax.ShapeDtypeStruct((policy.num_arms, policy.num_arms), jnp.int32)
         number = jax.ShapeDtypeStruct((), jnp.int32)
         for method, arguments in (
-            ("learn", (before, Feedback(table, table))),
+            ("learn", (before, quiet.shapes_of_feedback(policy, plan))),
             ("quiet", (before, number, key)),
             ("from_wins", (table, key)),
             ("answer", (before,)),
         ):
-            if isinstance(plan, Duel) and hasattr(policy, method):
+            if isinstance(plan, Duel | Pull) and hasattr(policy, method):
                 try:
                     _shapes(policy, method, *arguments)
                 except ConformanceError as error:
@@ -225,8 +225,9 @@ def plays_only_arms_that_exist(make: Make) -> None:
 
 
 def learns_late(make: Make) -> None:
-    """`learn`, if the policy has it and compares pairs one by one, keeps the state's shapes and
-    dtypes, and learns from an outcome if `update` does; with delayed feedback the policy runs.
+    """`learn`, if the policy has it and plays one comparison, or pull, at a time, keeps the state's
+    shapes and dtypes, and learns from an outcome if `update` does; a withheld reward, NaN, does not
+    enter the state; with delayed feedback the policy runs.
     """
     policy = _policy(make)
     if not _can_be_told_late(policy):
@@ -235,9 +236,10 @@ def learns_late(make: Make) -> None:
         _expect_none(quiet.wrong_learn(policy), f" ({x64})")
     _expect_none(quiet.wrong_lesson(policy))
     result = _simulate(policy, **_with_philox(policy))
+    each = _plays_per_step(policy)
     _expect(
-        bool((result.plays.sum(axis=-1) == 2 * result.checkpoints).all()),
-        "with delayed feedback, plays of existing arms do not sum to 2 T",
+        bool((result.plays.sum(axis=-1) == each * result.checkpoints).all()),
+        f"with delayed feedback, plays of existing arms do not sum to {each} T",
     )
 
 
@@ -350,8 +352,8 @@ def _with_philox(policy: Any) -> dict[str, Any]:
 
 
 def _can_be_told_late(policy: Any) -> bool:
-    """True if the policy has `learn` and compares pairs one by one."""
-    return isinstance(policy, SupportsDelay) and plan_kind(policy) is Duel
+    """True if the policy has `learn` and plays one comparison, or pull, at a time."""
+    return isinstance(policy, SupportsDelay) and plan_kind(policy) in (Duel, Pull)
 
 
 def _simulate(policy: Any, num_seeds: int = _SEEDS, **settings: Any) -> Any:

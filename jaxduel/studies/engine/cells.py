@@ -78,7 +78,7 @@ class StudyCell:
       horizon: T; with a question, the votes or pulls per run, which are also the horizon of the
         policy.
       checkpoints: times to record, or votes, increasing, the last is `horizon`.
-      delay: outcomes reach the policy every `delay` comparisons.
+      delay: outcomes reach the policy every `delay` comparisons or pulls.
       definitions: the regrets to measure; with a question, the rules that name arms.
       seed: root of all randomness: a whole number, or the words of a key.
       prng: random number generator.

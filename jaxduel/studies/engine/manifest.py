@@ -41,7 +41,7 @@ class CellRecord:
       digest: hash of the problem's numbers.
       horizon: T; the votes per run if arms are identified.
       parameters: the parameters that are set or vary, by name: numbers, truth values or text.
-      delay: number of comparisons after which outcomes reach the policy.
+      delay: number of comparisons or pulls after which outcomes reach the policy.
       num_arms: the problem's arms, without padding.
       checkpoints: (M,) increasing times, or votes; the last is the horizon. If a cell has fewer
         than others of its group, its last columns in the group's blocks mean nothing.

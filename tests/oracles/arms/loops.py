@@ -72,7 +72,7 @@ class ArmsOracle(Oracle):
 
     def __init__(self, num_arms: int, rng: np.random.Generator | None = None):
         super().__init__(num_arms, rng)
-        self.N = [0] * num_arms  # pulls
+        self.N = [0] * num_arms  # pulls whose rewards are known: all, unless some are withheld
         self.S = [0.0] * num_arms  # sums of rewards
         self.peak = [0.0] * num_arms  # largest |S| so far: what float32 rounds
         self.used = 0  # pulls of all arms
@@ -112,10 +112,14 @@ class ArmsOracle(Oracle):
 
     def add(self, i: int, n: int, total: float) -> None:
         """Adds n pulls of arm i whose rewards sum to `total`."""
+        self.know(i, n, total)
+        self.used += n
+
+    def know(self, i: int, n: int, total: float) -> None:
+        """Adds the rewards of n pulls of arm i."""
         self.N[i] += n
         self.S[i] += total
         self.peak[i] = max(self.peak[i], abs(self.S[i]))
-        self.used += n
 
     def play(self, plan: Any, outcome: Any) -> None:
         """Goes on with the plan that was really played.
@@ -126,13 +130,45 @@ class ArmsOracle(Oracle):
         """
         self.go_on(plan, lambda: self.record(plan, outcome), self.after)
 
+    # ---- delays: simulate(delay=d), which no paper has -----------------------------------------
+
+    def withhold(self, plan: Any) -> None:
+        """Goes on with a pull whose reward comes later, by `tell`."""
+        self.go_on(plan, lambda: self.make(plan), lambda memory, _: memory)
+
+    def make(self, plan: Any) -> None:
+        """Counts a pull whose reward is withheld."""
+        self.used += 1
+
+    def tell(self, counts: Iterable[int], totals: Iterable[float]) -> None:
+        """Goes on with the rewards that were withheld: of each arm their number and sum."""
+        self.learn(counts, totals)
+        self.follow(self.memories, self.after)
+
+    def learn(self, counts: Iterable[int], totals: Iterable[float]) -> None:
+        """Adds rewards that were withheld."""
+        for i, (n, total) in enumerate(zip(counts, totals, strict=True)):
+            self.know(i, n, total)
+
 
 class PullOracle(ArmsOracle):
     """One pull at a time: a plan is an arm, its outcome the reward."""
 
+    def __init__(self, num_arms: int, rng: np.random.Generator | None = None):
+        super().__init__(num_arms, rng)
+        self.late = [0] * num_arms  # pulls whose rewards are withheld
+
     def record(self, plan: int, outcome: float) -> None:
         self.add(plan, 1, float(outcome))
         self.rounds += 1
+
+    def make(self, plan: int) -> None:
+        super().make(plan)
+        self.late[plan] += 1
+
+    def learn(self, counts: Iterable[int], totals: Iterable[float]) -> None:
+        super().learn(counts, totals)
+        self.late = [0] * self.K
 
 
 class GridOracle(ArmsOracle):

@@ -32,9 +32,10 @@ class UCB1(PullOracle):
         self.horizon, self.factor = horizon, scale
 
     def choose(self, memory: None, choices: Choices) -> tuple[int, None]:
-        # Initialization: play each machine once
-        if self.used < self.K:
-            return self.used, None
+        # Initialization: play each machine once; with delays in turn, until all are known
+        unknown = [i for i in range(self.K) if self.N[i] == 0]
+        if unknown:
+            return min(unknown, key=lambda i: self.late[i]), None
         # Loop: play machine j that maximizes xbar_j + sqrt(2 ln n / n_j)
         logarithm = math.log(self.used if self.horizon is None else self.horizon)
         radius = [math.sqrt(self.factor * logarithm / n) for n in self.N]

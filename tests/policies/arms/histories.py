@@ -7,6 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxduel.policies.base import RewardFeedback
+
 
 class Arms(NamedTuple):
     """Instances, one per history."""
@@ -66,6 +68,56 @@ def _pulls(policies, arms, keys, steps):
         return jax.lax.scan(step, policy.init(key), step_keys(key, steps))[1]
 
     return jax.vmap(run)(policies, arms, keys)
+
+
+def late_pull_histories(policies, arms, keys, steps, delay):
+    """As `pull_histories`, with rewards that are told after every `delay` pulls; `steps` is a
+    multiple of it."""
+    return jax.tree.map(np.asarray, _late_pulls(policies, arms, keys, steps, delay))
+
+
+@partial(jax.jit, static_argnames=("steps", "delay"))
+def _late_pulls(policies, arms, keys, steps, delay):
+    def run(policy, here, key):
+        def step(state, key):
+            plan = policy.act(state, key)
+            reward = _sums(here, jnp.ones_like(here.means), key)[plan.arm]
+            withheld = jnp.float32(jnp.nan)
+            return policy.update(state, plan, withheld, key), (plan.arm, reward)
+
+        def block(state, keys):
+            state, (pulled, rewards) = jax.lax.scan(step, state, keys)
+            each = jax.nn.one_hot(pulled, len(here.means), dtype=jnp.float32)
+            counts = each.sum(axis=0).astype(jnp.int32)
+            told = RewardFeedback(counts, (each * rewards[:, None]).sum(axis=0))
+            return policy.learn(state, told), (pulled, rewards)
+
+        blocks = step_keys(key, steps).reshape(-1, delay)
+        played = jax.lax.scan(block, policy.init(key), blocks)[1]
+        return jax.tree.map(lambda x: x.reshape(-1), played)
+
+    return jax.vmap(run)(policies, arms, keys)
+
+
+def judge_late(oracle, pulled, rewards, delay, plan_of=int, allowed_at=None):
+    """Every pull of a run is one that the oracle allows, which is told as late as the policy.
+
+    Args:
+      oracle: of the run.
+      pulled, rewards: (steps,), of the run.
+      delay: as for `late_pull_histories`.
+      plan_of: the oracle's plan for an arm.
+      allowed_at: the plans allowed at a step, from 0; those of `Oracle.allowed` if None.
+    """
+    for t, arm in enumerate(pulled):
+        allowed = oracle.allowed() if allowed_at is None else allowed_at(t)
+        assert plan_of(arm) in allowed, f"pull {t + 1}: {arm} not in {allowed}"
+        oracle.withhold(plan_of(arm))
+        if (t + 1) % delay == 0:
+            told = slice(t + 1 - delay, t + 1)
+            counts = np.bincount(pulled[told], minlength=oracle.K)
+            totals = np.bincount(pulled[told], rewards[told].astype(float), oracle.K)
+            oracle.tell(counts.tolist(), totals.tolist())
 
 
 def pull_batch_histories(policies, arms, keys, rounds):

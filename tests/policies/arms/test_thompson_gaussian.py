@@ -12,10 +12,18 @@ from scipy import integrate, stats
 
 from jaxduel.numerics import normal
 from jaxduel.policies.arms.thompson_gaussian import ThompsonGaussian
-from jaxduel.policies.base import Pull
+from jaxduel.policies.base import Pull, RewardFeedback
 from jaxduel.policies.registry import to_32_bits
+from tests.choice import some
 from tests.oracles.arms.thompson_gaussian import ThompsonGaussian as Oracle
-from tests.policies.arms.histories import pull_histories, random_arms, stacked, step_keys
+from tests.policies.arms.histories import (
+    judge_late,
+    late_pull_histories,
+    pull_histories,
+    random_arms,
+    stacked,
+    step_keys,
+)
 from tests.policies.arms.replays import PADDED, mask, run_keys, sizes
 
 # ---- the oracle, by hand ------------------------------------------------------------------------
@@ -94,6 +102,20 @@ def test_the_defaults_are_those_of_the_paper():
     assert state.width.tolist() == [0.5, 1.0]
 
 
+def test_late_rewards_give_the_posterior_of_the_same_rewards_at_once():
+    policy = make(3, prior_mean=0.5, prior_std=1e18)  # (std / prior_std)^2 is 0 in float32
+    state = policy.init(KEY)
+    waited = policy.update(state, Pull(jnp.int32(1)), jnp.float32(jnp.nan), KEY)
+    for leaf, before in zip(waited, state, strict=True):
+        np.testing.assert_array_equal(leaf, before)
+    feedback = RewardFeedback(jnp.int32([0, 2, 1]), jnp.float32([0.0, 3.0, -1.0]))
+    late = policy.learn(waited, feedback)
+    at_once = told(policy, state, np.int32([1, 2, 1]), np.float32([1.0, -1.0, 2.0]))
+    for one, other in zip(late, at_once, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert late.centre.tolist() == [0.5, 1.5, -1.0]
+
+
 @pytest.mark.parametrize("active", [3, 4])
 def test_arms_are_pulled_as_often_as_they_are_best_a_posteriori(active):
     policy, num = make(4, active=active), 200_000
@@ -141,12 +163,10 @@ def _normals(keys, steps, num_arms):
     return jax.vmap(of_run)(keys)
 
 
-@pytest.mark.thorough
-@quickly
-@pytest.mark.parametrize(("num_arms", "num", "steps"), [(PADDED, 400, 100), (2, 200, 100)])
-def test_thompson_gaussian_follows_the_paper_given_the_normals(num_arms, num, steps):
-    rng = np.random.default_rng(13)
-    active = sizes(num, num_arms, 13)
+def random_priors(num, num_arms, seed):
+    """Policies, their oracles and their numbers of arms."""
+    rng = np.random.default_rng(seed)
+    active = sizes(num, num_arms, seed)
     policies, oracles = [], []
     for k in active.tolist():
         prior: dict[str, float] = {
@@ -156,6 +176,28 @@ def test_thompson_gaussian_follows_the_paper_given_the_normals(num_arms, num, st
         }
         policies.append(ThompsonGaussian(num_arms=num_arms, active_arms=mask(k, num_arms), **prior))
         oracles.append(Oracle(k, rng=None, **prior))
+    return policies, oracles, active
+
+
+@quickly
+@pytest.mark.parametrize("delay", some([2, 7, 25], [7]))
+def test_thompson_gaussian_follows_the_paper_where_rewards_come_late(delay):
+    num, steps = 100, 100 // delay * delay
+    policies, oracles, active = random_priors(num, PADDED, 15)
+    arms, keys = random_arms(PADDED, num, 15), run_keys(num, 15)
+    pulled, rewards = late_pull_histories(stacked(policies), arms, keys, steps, delay)
+    normals = np.asarray(_normals(keys, steps, PADDED), np.float64)
+    for run, oracle in enumerate(oracles):
+        z = normals[run, :, : active[run]].tolist()
+        given = lambda t, oracle=oracle, z=z: oracle.allowed_given(z[t])  # noqa: E731
+        judge_late(oracle, pulled[run], rewards[run], delay, allowed_at=given)
+
+
+@pytest.mark.thorough
+@quickly
+@pytest.mark.parametrize(("num_arms", "num", "steps"), [(PADDED, 400, 100), (2, 200, 100)])
+def test_thompson_gaussian_follows_the_paper_given_the_normals(num_arms, num, steps):
+    policies, oracles, active = random_priors(num, num_arms, 13)
     keys = run_keys(num, 13)
     arms, rewards = pull_histories(stacked(policies), random_arms(num_arms, num, 13), keys, steps)
     normals = np.asarray(_normals(keys, steps, num_arms), np.float64)

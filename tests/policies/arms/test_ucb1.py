@@ -9,10 +9,17 @@ import pytest
 
 from jaxduel.numerics import normal
 from jaxduel.policies.arms.ucb1 import UCB1
-from jaxduel.policies.base import Pull
+from jaxduel.policies.base import Pull, RewardFeedback
 from jaxduel.policies.registry import to_32_bits
+from tests.choice import some
 from tests.oracles.arms.ucb1 import UCB1 as Oracle
-from tests.policies.arms.histories import pull_histories, random_arms, stacked
+from tests.policies.arms.histories import (
+    judge_late,
+    late_pull_histories,
+    pull_histories,
+    random_arms,
+    stacked,
+)
 from tests.policies.arms.oracle_runs import the_plan
 from tests.policies.arms.replays import PADDED, check_pulls, horizons, mask, run_keys, sizes
 
@@ -139,6 +146,21 @@ def test_the_regret_in_the_figure():
     assert abs(np.mean(regret) - 0.0057) <= 4 * error + 0.00005
 
 
+def test_arms_whose_rewards_are_withheld_are_pulled_in_turn():
+    policy, key = make(5, active=4, horizon=1000), jax.random.key(0)
+    withheld = jax.jit(lambda state: policy.update(state, policy.act(state, key), jnp.nan, key))
+    state, arms = policy.init(key), []
+    for _ in range(10):
+        arms.append(int(policy.act(state, key).arm))
+        state = withheld(state)
+    assert arms == [0, 1, 2, 3, 0, 1, 2, 3, 0, 1]
+    pulls, totals = jnp.int32([3, 0, 2, 2, 0]), jnp.float32([3.0, 0, 1.0, 9.0, 0])
+    state = policy.learn(state, RewardFeedback(pulls, totals))
+    assert int(policy.act(state, key).arm) == 1  # still without a known reward
+    assert state.mean[jnp.array([0, 2, 3])].tolist() == [1.0, 0.5, 4.5]
+    assert int(state.t) == 10
+
+
 def test_the_anytime_index_needs_no_horizon():
     assert make(3, index="anytime").horizon is None
 
@@ -178,6 +200,18 @@ def test_ucb1_follows_the_paper(index, num_arms, num, steps):
     arms = random_arms(num_arms, num, 10)
     histories = pull_histories(stacked(policies), arms, run_keys(num, 10), steps)
     check_pulls(oracles, *histories)
+
+
+@quickly
+@pytest.mark.parametrize("delay", some([2, 7, 25], [7]))
+@pytest.mark.parametrize("index", ["horizon", "anytime"])
+def test_ucb1_follows_the_paper_where_rewards_come_late(index, delay):
+    num, steps = 100, 100 // delay * delay
+    policies, oracles, _ = ucb1_cases(index, PADDED, num, seed=14)
+    arms, keys = random_arms(PADDED, num, 14), run_keys(num, 14)
+    pulled, rewards = late_pull_histories(stacked(policies), arms, keys, steps, delay)
+    for run in range(num):
+        judge_late(oracles[run], pulled[run], rewards[run], delay)
 
 
 @pytest.mark.thorough

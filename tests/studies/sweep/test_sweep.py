@@ -281,6 +281,13 @@ def test_regret_of_pairs_and_delays_and_arms_with_rewards(tmp_path):
     assert (late.plays_mean.sum("arm") == 2 * late.t).all()
     assert (late.regret_mean.sel(definition="average") > 0).all()
     assert np.isnan(duels.sel(definition="pulls").regret_mean).all()
+    arms = data.sel(policy="ucb1", problem="gaussian[0.5,0.0]", horizon=60, definition="pulls")
+    made = jd.policies.make("ucb1", num_arms=2, horizon=60)
+    told = jd.simulate(
+        made, jd.problems.load("gaussian[0.5,0.0]"), 60, 3, checkpoints=[20, 40, 60], lanes=3,
+        delay=5,
+    )  # fmt: skip
+    np.testing.assert_allclose(arms.sel(parameters="delay=5").regret_mean, told.mean, rtol=1e-12)
     pulls = data.sel(policy="ucb1", problem="gaussian[0.5,0.0]", horizon=60, parameters="")
     assert (pulls.sel(definition="pulls").regret_mean[-1] > 0).all()
     assert float(pulls.plays_mean[-1, :2].sum()) == 60

@@ -18,7 +18,7 @@ from jaxduel.policies.arms.elimination import (
     pulls_made,
     with_round,
 )
-from jaxduel.policies.base import Key, Pull, PullBatch
+from jaxduel.policies.base import Key, Pull, PullBatch, RewardFeedback
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -42,7 +42,8 @@ class DETCAnytime:
     Each arm once; then epochs r = 1, 2, ..., the r-th until more than 2^(r+1) pulls are made. It
     begins with 1', the arm pulled most, and pulls the other, 2', while |mu_1' - mu_2'| < sqrt(2/n
     log(x (log^2 x + 1))), x = r 2^r / n, where n counts the pulls of 2' and means are of all pulls
-    of an arm; then the arm of the larger mean to the end of the epoch. No log below 0 counts.
+    of an arm; then the arm of the larger mean to the end of the epoch. No log below 0 counts. With
+    delays pulls and means are of known rewards.
 
     Draws nothing: given the rewards it is deterministic. Ties go to the first arm. A step costs
     O(K).
@@ -83,13 +84,25 @@ class DETCAnytime:
     def update(
         self, state: DETCAnytimeState, plan: Pull, outcome: jax.Array, key: Key
     ) -> DETCAnytimeState:
+        """The state with the reward, and the arm that comes next."""
+        pulled = jnp.arange(self.num_arms, dtype=jnp.int32) == plan.arm
+        counts = (pulled & ~jnp.isnan(outcome)).astype(jnp.int32)
+        return self._given(state, counts, jnp.where(counts > 0, outcome, 0.0))
+
+    def learn(self, state: DETCAnytimeState, feedback: RewardFeedback) -> DETCAnytimeState:
+        """The state with rewards that were withheld, and the arm that comes next."""
+        return self._given(state, feedback.pulls, feedback.totals)
+
+    def _given(
+        self, state: DETCAnytimeState, pulls: jax.Array, totals: jax.Array
+    ) -> DETCAnytimeState:
         """The next epoch if this one is over, the test, and the arm that comes next."""
         active = jnp.asarray(self.active_arms)
-        pulled = jnp.arange(self.num_arms, dtype=jnp.int32) == plan.arm
-        counts = PullBatch(pulled.astype(jnp.int32))
-        rewards = with_round(state.rewards, counts, jnp.where(pulled, outcome, 0.0))
-        over = ((pulls_made(rewards) - 1) >> (state.epoch + 1)) > 0  # t > 2^(r + 1)
-        epoch = state.epoch + over
+        rewards = with_round(state.rewards, PullBatch(pulls), totals)
+        past = jnp.maximum(pulls_made(rewards) - 1, 0)
+        last = 31 - lax.clz(past)  # the r with 2^r < t <= 2^(r + 1): some are missed with delays
+        epoch = jnp.maximum(state.epoch, last)
+        over = epoch > state.epoch
         leader = jnp.where(over, _first_largest(rewards.pulls, active), state.leader)
         other = active & ~leader
         n = jnp.sum(jnp.where(other, rewards.pulls, 0), dtype=jnp.int32)

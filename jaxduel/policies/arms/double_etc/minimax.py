@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import jax
 import jax.numpy as jnp
 
 from jaxduel.numerics.float64 import in_float64, to_int32
@@ -15,7 +14,6 @@ from jaxduel.policies.arms.double_etc.stages import (
     COMMIT,
     DoubleETCState,
     PullByPull,
-    after_pull,
     are_apart,
     committed,
     is_told_apart,
@@ -23,8 +21,7 @@ from jaxduel.policies.arms.double_etc.stages import (
     with_anchor,
     with_leader,
 )
-from jaxduel.policies.arms.elimination import best_of
-from jaxduel.policies.base import Key, Pull
+from jaxduel.policies.arms.elimination import best_of, pulls_made
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -61,17 +58,15 @@ class DETCMinimax(PullByPull):
 
     power: ClassVar[int] = 10
 
-    def update(
-        self, state: DoubleETCState, plan: Pull, outcome: jax.Array, key: Key
-    ) -> DoubleETCState:
-        """The tests, and the turns between the stages."""
+    def tested(self, state: DoubleETCState) -> DoubleETCState:
+        """The state after the tests, and the turns between the stages."""
         active, horizon = self.active_arms, jnp.asarray(self.horizon, jnp.float32)
         t_1, commit_at = self.first_commitment()
         most = in_float64(lambda horizon: to_int32(jnp.ceil(jnp.log(horizon) ** 2)), self.horizon)
-        state = after_pull(state, plan, outcome)
         state = with_leader(state, active, are_apart(state.rewards, active, t_1))
         state = with_anchor(state, commit_at)
-        ran_out = (state.rounds > 0) & (state.rounds >= most)
+        made = pulls_made(state.fresh)
+        ran_out = (made > 0) & (made >= most)
         state = turned(state, (state.stage == CHALLENGE) & ran_out, AGAIN)
         state = committed(state, active, is_told_apart(state, active, horizon, jnp.e))
         # s = t / 2: sqrt(8/s log+(T/s)) is sqrt(16/t log+(2T/t))

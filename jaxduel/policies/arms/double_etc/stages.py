@@ -28,8 +28,8 @@ from jaxduel.policies.arms.elimination import (
     spread,
     with_round,
 )
-from jaxduel.policies.base import Key, Pull, PullBatch, Quiet
-from jaxduel.policies.checks import MAX_HORIZON, require, require_horizon
+from jaxduel.policies.base import Key, Pull, PullBatch, Quiet, RewardFeedback
+from jaxduel.policies.checks import require, require_horizon
 from jaxduel.policies.registry import name_of
 
 EXPLORE, LEAD, CHALLENGE, COMMIT, AGAIN = 1, 2, 3, 4, 5
@@ -40,7 +40,7 @@ class DoubleETCState(NamedTuple):
     """One seed's state."""
 
     stage: jax.Array  # () int32: EXPLORE to AGAIN
-    rounds: jax.Array  # () int32: rounds of the stage made, or pulls
+    rounds: jax.Array  # () int32: rounds of the stage made, or pulls, withheld rewards included
     leader: jax.Array  # (K,) bool: 1' from stage II on, in stage IV the arm committed to
     anchor: jax.Array  # () float32: mu', from stage III on
     rewards: Rewards  # since the start
@@ -136,8 +136,15 @@ class UnknownGapSettings:
 
 
 class PullByPull(UnknownGapSettings):
-    """An algorithm for two arms whose gap is not known that goes pull by pull; its tests are not
-    here."""
+    """An algorithm for two arms whose gap is not known that goes pull by pull; its tests, `tested`,
+    are not here.
+
+    With delays counts and means are of known rewards, so that stages end when rewards become known.
+    """
+
+    def tested(self, state: DoubleETCState) -> DoubleETCState:
+        """The state after the tests, and the turns between the stages."""
+        raise NotImplementedError
 
     def init(self, key: Key) -> DoubleETCState:
         """The beginning of stage I."""
@@ -145,12 +152,25 @@ class PullByPull(UnknownGapSettings):
 
     def act(self, state: DoubleETCState, key: Key) -> Pull:
         """Both arms in turn where both are explored, 2' in stage III, else the leader."""
-        fewest = jnp.where(self.active_arms, state.fresh.pulls, MAX_HORIZON)
         others = self.active_arms & ~state.leader
         one = jnp.where(state.stage == CHALLENGE, others, state.leader)
         in_turn = (state.stage == EXPLORE) | (state.stage == AGAIN)
-        arms = lax.argmin(fewest, 0, jnp.int32), lax.argmax(one, 0, jnp.int32)
-        return Pull(jnp.where(in_turn, *arms))
+        return Pull(jnp.where(in_turn, state.rounds % 2, lax.argmax(one, 0, jnp.int32)))
+
+    def update(
+        self, state: DoubleETCState, plan: Pull, outcome: jax.Array, key: Key
+    ) -> DoubleETCState:
+        """The state with the reward, after the tests."""
+        pulled = jnp.arange(self.num_arms, dtype=jnp.int32) == plan.arm
+        counts = PullBatch((pulled & ~jnp.isnan(outcome)).astype(jnp.int32))
+        sums = jnp.where(counts.counts > 0, outcome, 0.0)
+        return self.tested(after_round(state, counts, sums))
+
+    def learn(self, state: DoubleETCState, feedback: RewardFeedback) -> DoubleETCState:
+        """The state with rewards that were withheld, all of pulls in this stage, after the
+        tests."""
+        after = after_round(state, PullBatch(feedback.pulls), feedback.totals)
+        return self.tested(after._replace(rounds=state.rounds))
 
     def quiet(
         self, state: DoubleETCState, limit: jax.Array, key: Key
@@ -295,13 +315,6 @@ def planned(
     return spread(arms, jnp.minimum(jnp.stack(sizes)[stage - 1], left))
 
 
-def after_pull(state: DoubleETCState, plan: Pull, reward: jax.Array) -> DoubleETCState:
-    """The state with the reward of a pull, before any turn to another stage."""
-    pulled = jnp.arange(state.leader.shape[0], dtype=jnp.int32) == plan.arm
-    counts = PullBatch(pulled.astype(jnp.int32))
-    return after_round(state, counts, jnp.where(pulled, reward, 0.0))
-
-
 def after_round(state: DoubleETCState, plan: PullBatch, sums: jax.Array) -> DoubleETCState:
     """The state with the rewards of a round, before any turn to another stage."""
     return state._replace(
@@ -341,8 +354,8 @@ def with_anchor(state: DoubleETCState, commit_at: jax.Array) -> DoubleETCState:
 
 
 def committed(state: DoubleETCState, active: jax.Array, decided: jax.Array) -> DoubleETCState:
-    """Stage III of two arms ends once it has `decided`, with a pull at least: 1' if mu' >= theta,
-    else the other."""
-    now = (state.stage == CHALLENGE) & (state.rounds > 0) & decided
+    """Stage III of two arms ends once it has `decided`, with a known reward at least: 1' if mu' >=
+    theta, else the other."""
+    now = (state.stage == CHALLENGE) & (pulls_made(state.fresh) > 0) & decided
     stays = state.anchor >= theta(state, active)
     return turned(state, now, COMMIT, jnp.where(stays, state.leader, active & ~state.leader))

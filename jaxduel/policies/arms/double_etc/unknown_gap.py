@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import jax
-
 from jaxduel.policies.arms.double_etc.stages import (
     DoubleETCState,
     PullByPull,
-    after_pull,
     are_apart,
     committed,
     is_told_apart,
     with_anchor,
     with_leader,
 )
-from jaxduel.policies.base import Key, Pull
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -53,12 +49,10 @@ class DETC(PullByPull):
       DETC(num_arms=2, horizon=1000000, commit_pulls=1000.0)
     """
 
-    def update(
-        self, state: DoubleETCState, plan: Pull, outcome: jax.Array, key: Key
-    ) -> DoubleETCState:
-        """The tests, and the turns between the stages."""
+    def tested(self, state: DoubleETCState) -> DoubleETCState:
+        """The state after the tests, and the turns between the stages."""
         t_1, commit_at = self.first_commitment()
-        active, state = self.active_arms, after_pull(state, plan, outcome)
+        active = self.active_arms
         state = with_leader(state, active, are_apart(state.rewards, active, t_1))
         state = with_anchor(state, commit_at)
         return committed(state, active, is_told_apart(state, active, self.horizon))

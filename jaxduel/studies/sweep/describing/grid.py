@@ -93,8 +93,8 @@ class Grid:
       regret: definitions ("average", "binary strong", "binary weak", "borda", "copeland", "pulls",
         "votes", "weak"), of which a problem has the ones defined for it; () stands for each
         problem's default, "copeland" or "pulls".
-      delay: numbers of comparisons after which outcomes reach policies; policies that do not
-        support delays only have cells for a delay of 1.
+      delay: numbers of comparisons, or pulls, after which outcomes reach policies; policies that do
+        not support delays only have cells for a delay of 1.
       batches: numbers of batches, for every policy that has the parameter `num_batches` and does
         not set it itself.
       shuffle_arms: as in `jaxduel.simulate`.

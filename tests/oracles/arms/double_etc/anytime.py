@@ -36,12 +36,17 @@ class Anytime(PullOracle):
         # each arm once
         if self.used < 2:
             return self.used, memory
-        # for r = 1, 2, ... until t > 2^(r+1)
-        if memory.r == 0 or self.used > 2 ** (memory.r + 1):
+        # for r = 1, 2, ... until t > 2^(r+1); with delays t is of known rewards
+        r, t = memory.r, sum(self.N)
+        while r == 0 or t > 2 ** (r + 1):
+            r += 1
+        if r > memory.r:
             leader = 0 if self.N[0] >= self.N[1] else 1
-            memory = Epoch(memory.r + 1, leader)
+            memory = Epoch(r, leader)
         if memory.committed < 0:
             other = 1 - memory.leader
+            if self.N[other] == 0:
+                return other, memory
             # while |mu_1' - mu_2'| < sqrt(2/n log(x (log^2 x + 1))), x = r 2^r / n
             n = self.N[other]
             x = memory.r * 2**memory.r / n

@@ -6,6 +6,7 @@ Source: Jin, Xu, Xiao and Gu, "Double Explore-then-Commit" (COLT 2021).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,7 +46,7 @@ class StagesOracle(ArmsOracle):
         super().__init__(num_arms, rng)
         self.T = horizon
         self.log = math.log(horizon)
-        self.before = [(tuple(self.N), tuple(self.S))]  # by number of rounds played
+        self.before = [self.so_far()]  # by number of rounds played
         self.memories = [Stage()]
 
     @property
@@ -55,7 +56,15 @@ class StagesOracle(ArmsOracle):
 
     def record(self, plan: Counts, outcome: Any) -> None:
         super().record(plan, outcome)
-        self.before.append((tuple(self.N), tuple(self.S)))
+        self.before.append(self.so_far())
+
+    def learn(self, counts: Iterable[int], totals: Iterable[float]) -> None:
+        super().learn(counts, totals)
+        self.before.append(self.so_far())
+
+    def so_far(self) -> tuple[Counts, tuple[float, ...], int]:
+        """Pulls and sums of rewards of each arm, and pulls of all, withheld rewards included."""
+        return tuple(self.N), tuple(self.S), self.used
 
     def turn(self, number: int, stage: Stage, **changes: Any) -> Stage:
         """The next stage begins with the next round."""

@@ -41,7 +41,7 @@ class UnknownGap(StagesOracle):
 
     def in_turn(self, stage: Stage) -> int:
         """The first arm, then the second."""
-        return 0 if self.is_level(stage) else 1
+        return (self.used - self.before[stage.since][2]) % 2
 
     def is_level(self, stage: Stage) -> bool:
         return self.n(stage, 0) == self.n(stage, 1)
@@ -51,7 +51,7 @@ class UnknownGap(StagesOracle):
             return memory
         # both once more, while |mu_1 - mu_2| < sqrt(16/t log+(T_1/t))
         explored = memory.number == 1 and self.is_level(memory)
-        if explored and self.apart(self.used, 16, self.T1, choices):
+        if explored and self.apart(sum(self.N), 16, self.T1, choices):
             memory = self.turn(2, memory, leader=self.best(choices))
         if memory.number == 2 and self.N[memory.leader] > self.T1:
             return self.turn(3, memory, anchor=self.mean(memory.leader))

@@ -20,7 +20,13 @@ from tests.oracles.arms.double_etc.known_gap import KnownGap
 from tests.oracles.arms.double_etc.many_arms import ManyArms
 from tests.oracles.arms.double_etc.minimax import Minimax
 from tests.oracles.arms.double_etc.unknown_gap import UnknownGap
-from tests.policies.arms.histories import pull_histories, random_arms, stacked
+from tests.policies.arms.histories import (
+    judge_late,
+    late_pull_histories,
+    pull_histories,
+    random_arms,
+    stacked,
+)
 from tests.policies.arms.replays import PADDED, WHOLE, horizons, mask, pair, replay, run_keys, sizes
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -78,18 +84,42 @@ def test_rounds_of_two_arms_follow_the_paper(case, grain):
     assert ended > 0.1
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("grain", [0.0, 1.0])
-@pytest.mark.parametrize("case", PULLS)
-def test_pulls_of_two_arms_follow_the_paper(case, grain):
-    """Two of three arms exist. T may be longer than the history, not shorter."""
+def pull_cases(case, grain):
+    """Policies, and their oracles, of which T may be longer than the history, not shorter."""
     policy, oracle, fields = PULLS[case]
     rng, exact = np.random.default_rng(1), WHOLE if grain else None
     cases = [
         pair(policy, oracle, 2, 3, int(T), exact, **fields(int(min(T, LONGEST)), rng))
         for T in horizons(NUM, 2, LONGEST, 10**6)
     ]
-    policies, oracles = zip(*cases, strict=True)
+    return zip(*cases, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("case", "delay", "grain"),
+    some(
+        [(case, delay, grain) for case in PULLS for delay in (2, 5, 20) for grain in (0.0, 1.0)],
+        [("unknown gap, T_1", 5, 0.0), ("minimax, T_1", 2, 1.0)],
+    ),
+)
+def test_pulls_of_two_arms_follow_the_paper_where_rewards_come_late(case, delay, grain):
+    """Two of three arms exist."""
+    policies, oracles = pull_cases(case, grain)
+    arms, keys = random_arms(3, NUM, 3, grain), run_keys(NUM, 3)
+    pulled, rewards = late_pull_histories(stacked(policies), arms, keys, LONGEST, delay)
+    for run, oracle in enumerate(oracles):
+        plan_of = lambda arm, oracle=oracle: oracle.only(int(arm), 1)  # noqa: E731
+        judge_late(oracle, pulled[run], rewards[run], delay, plan_of)
+    ended = np.mean([oracle.memories[0].number == 4 for oracle in oracles])
+    assert (ended > 0.1) == (case != "minimax")  # T_1 exceeds all T
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("grain", [0.0, 1.0])
+@pytest.mark.parametrize("case", PULLS)
+def test_pulls_of_two_arms_follow_the_paper(case, grain):
+    """Two of three arms exist."""
+    policies, oracles = pull_cases(case, grain)
     arms, keys = random_arms(3, NUM, 3, grain), run_keys(NUM, 3)
     pulled, rewards = pull_histories(stacked(policies), arms, keys, LONGEST)
     for run, judge in enumerate(oracles):
@@ -142,3 +172,13 @@ def test_anytime_follows_the_paper(grain):
             allowed = oracle.allowed()
             assert arm in allowed, f"run {run}, pull {t + 1}: {arm} not in {allowed}"
             oracle.play(int(arm), float(reward))
+
+
+@pytest.mark.parametrize("delay", some([2, 5, 60], [5]))
+def test_anytime_follows_the_paper_where_rewards_come_late(delay):
+    num, steps = 100, 300
+    policy = DETCAnytime(num_arms=3, active_arms=mask(2, 3))
+    arms, keys = random_arms(3, num, 10), run_keys(num, 10)
+    pulled, rewards = late_pull_histories(stacked([policy] * num), arms, keys, steps, delay)
+    for run in range(num):
+        judge_late(Anytime(2), pulled[run], rewards[run], delay)

@@ -204,12 +204,13 @@ def test_pairs_that_cannot_play_are_no_cells():
     cells = cells_of(policies, (ARXIV, ARMS), batches=2, delay=(1, 8))
     assert [(cell.policy, cell.problem, cell.delay) for cell in cells] == [
         ("ucb1", "gaussian[0.6,0.5]", 1),
+        ("ucb1", "gaussian[0.6,0.5]", 8),
         ("rucb", "arxiv", 1),
         ("rucb", "arxiv", 8),
         ("pcomp", "arxiv", 1),
     ]
-    assert cells[2].label == "delay=8"
-    assert [cell.definitions for cell in cells[:2]] == [("pulls",), ("copeland",)]
+    assert cells[3].label == "delay=8"
+    assert [cell.definitions for cell in cells[1:3]] == [("pulls",), ("copeland",)]
 
 
 @pytest.mark.parametrize(
