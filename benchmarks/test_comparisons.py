@@ -27,6 +27,7 @@ NAMES = (
 OTHERS = (
     "cw-rmed", "ws-w", "ws-s", "beat-the-winner", "versatile-db", "rex3", "self-sparring", "d-exp3",
     "borda-cb", "nts", "select-then-verify", "dkwt", "pocowista", "d-ucb", "sw-ucb",
+    "lucb", "top-two-thompson",
 )  # fmt: skip
 """Not in the table that `benchmarks.report` makes."""
 

@@ -9,30 +9,34 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxduel.numerics import compensated, count_true
+from jaxduel.numerics import count_true
 from jaxduel.numerics.choice import first_largest
-from jaxduel.policies.base import UNDECIDED, Key, Pull, Quiet
+from jaxduel.policies.base import UNDECIDED, Key, Pull, Quiet, RewardFeedback
+from jaxduel.policies.best_arm.estimates import (
+    Estimates,
+    all_known,
+    nothing_known,
+    with_reward,
+    with_rewards,
+)
 from jaxduel.policies.checks import require
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
 _FACTOR = 5 / 4
 """k_1, with which all bounds hold at all times with probability 1 - delta."""
-_NOBODY = -1
-"""Stands for the second arm where the next pull is the last of its round."""
+_NOBODY, _TURNS = -1, -2
+"""Stand for the second arm where the next pull is the last of its round, and where arms take
+turns."""
 
 
 class LUCBState(NamedTuple):
     """One seed's state."""
 
-    mean: jax.Array  # (K,) float32: of the arm's rewards
-    width: jax.Array  # (K,) float32: 1 / sqrt(n)
-    pulls: jax.Array  # (K,) int32: n
-    total: jax.Array  # (K,) float32: the sum of the arm's rewards,
-    carry: jax.Array  # (K,) float32: and what rounding left out (`jaxduel.numerics.compensated`)
-    round: jax.Array  # () int32: t, 0 while every arm is pulled once
+    estimates: Estimates
+    round: jax.Array  # () int32: t; turns of all arms made, while arms take turns
     arm: jax.Array  # () int32: the arm that comes next
-    second: jax.Array  # () int32: the arm that comes after it in the round, or `_NOBODY`
+    second: jax.Array  # () int32: the arm that comes after it in the round, `_NOBODY` or `_TURNS`
     answer: jax.Array  # () int32
 
 
@@ -55,7 +59,8 @@ class LUCB:
     If rewards are within [0, 1], std = 1/2 gives the paper's bounds; other rewards must have normal
     tails, or lighter ones, of this standard deviation. The answer is then more than epsilon below
     the best with probability at most delta. With epsilon = 0 there may be no answer if two arms are
-    the best. A step costs O(K).
+    the best. With delays n_i and means are of known rewards, and all arms take turns, each of which
+    counts as a round, until a reward of each is known. A step costs O(K).
 
     Attributes:
       num_arms: K; the formula counts the active ones.
@@ -91,16 +96,12 @@ class LUCB:
 
     def init(self, key: Key) -> LUCBState:
         """No pulls."""
-        zeros, none = jnp.zeros(self.num_arms, jnp.float32), jnp.int32(0)
+        none = jnp.int32(0)
         return LUCBState(
-            mean=zeros,
-            width=zeros,
-            pulls=jnp.zeros(self.num_arms, jnp.int32),
-            total=zeros,
-            carry=zeros,
+            estimates=nothing_known(self.num_arms),
             round=none,
             arm=none,
-            second=jnp.int32(_NOBODY),
+            second=jnp.int32(_TURNS),
             answer=jnp.int32(UNDECIDED),
         )
 
@@ -109,48 +110,54 @@ class LUCB:
         return Pull(state.arm)
 
     def update(self, state: LUCBState, plan: Pull, outcome: jax.Array, key: Key) -> LUCBState:
-        """Counts the reward; at the end of a round, the answer, or the arms of the next."""
-        goes_on, arm = state.answer == UNDECIDED, plan.arm
-        pulls = state.pulls[arm] + 1
-        total, carry = compensated.add(state.total[arm], state.carry[arm], outcome)
-        n = pulls.astype(jnp.float32)
-        learnt = {
-            "mean": compensated.value(total, carry) / n,
-            "width": jnp.sqrt(1.0 / n),
-            "pulls": pulls,
-            "total": total,
-            "carry": carry,
-        }
-        for name, new in learnt.items():
-            old = getattr(state, name)
-            learnt[name] = old.at[arm].set(
-                jnp.where(goes_on, new, old[arm]), mode="promise_in_bounds"
-            )
-        return self._advanced(state._replace(**learnt), goes_on)
+        """Counts the reward; at the end of a round comes the answer, or the next."""
+        goes_on, in_turn = state.answer == UNDECIDED, state.second == _TURNS
+        following = jnp.where(in_turn, state.arm + 1, state.second)
+        end = jnp.where(in_turn, count_true(jnp.asarray(self.active_arms)), _NOBODY)
+        over = goes_on & (following == end)
+        after = LUCBState(
+            estimates=with_reward(state.estimates, plan.arm, outcome, goes_on),
+            round=state.round + over,
+            arm=jnp.where(over, 0, jnp.where(goes_on, following, state.arm)),
+            second=jnp.where(in_turn, _TURNS, _NOBODY),
+            answer=state.answer,
+        )
+        return self._begun(after, over)
 
-    def _advanced(self, state: LUCBState, goes_on: jax.Array) -> LUCBState:
-        """The state after a pull whose reward has been counted, if it `goes_on`."""
-        active, first = jnp.asarray(self.active_arms), state.round == 0
-        size = count_true(active)
-        following = jnp.where(first, state.arm + 1, state.second)
-        ends = goes_on & jnp.where(first, following == size, following == _NOBODY)
-        t = state.round + ends
-        scale = jnp.log(_FACTOR / jnp.asarray(self.delta, jnp.float32) * size.astype(jnp.float32))
-        log_term = scale + 4.0 * jnp.log(jnp.maximum(t, 1).astype(jnp.float32))
-        radius = self.std * jnp.sqrt(2.0 * log_term) * state.width
-        leader = first_largest(jnp.where(active, state.mean, -jnp.inf))
-        numbers = lax.iota(jnp.int32, self.num_arms)
-        others = active & (numbers != leader)
-        upper = jnp.where(others, state.mean + radius, -jnp.inf)
-        challenger = first_largest(upper)
-        lower = state.mean[leader] - radius[leader]
-        stops = ends & (upper[challenger] - lower < self.epsilon)
+    def learn(self, state: LUCBState, feedback: RewardFeedback) -> LUCBState:
+        """Counts rewards that were withheld, unless there is an answer; a round that has not begun
+        begins anew."""
+        goes_on = state.answer == UNDECIDED
+        told = (jnp.where(goes_on, x, 0) for x in feedback)
+        after = state._replace(estimates=with_rewards(state.estimates, *told))
+        waits = (state.second >= 0) | ((state.second == _TURNS) & (state.arm == 0))
+        return self._begun(after, goes_on & waits)
+
+    def _begun(self, state: LUCBState, now: jax.Array) -> LUCBState:
+        """The state at the beginning of round t, if it is `now` and all arms are known."""
+        now &= all_known(state.estimates, jnp.asarray(self.active_arms))
+        leader, challenger, apart = self._pair(state.estimates, state.round)
+        stops = now & (apart < self.epsilon)
+        second = jnp.where(stops, _NOBODY, challenger)
         return state._replace(
-            round=t,
-            arm=jnp.where(ends, leader, jnp.where(goes_on, following, state.arm)),
-            second=jnp.where(ends & ~stops, challenger, _NOBODY),
+            arm=jnp.where(now, leader, state.arm),
+            second=jnp.where(now, second, state.second),
             answer=jnp.where(stops, leader, state.answer),
         )
+
+    def _pair(self, estimates: Estimates, t: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """h and l of round t, () int32 each, and mean_l + beta_l - (mean_h - beta_h)."""
+        active = jnp.asarray(self.active_arms)
+        size = count_true(active).astype(jnp.float32)
+        ratio = _FACTOR / jnp.asarray(self.delta, jnp.float32) * size
+        log_term = jnp.log(ratio) + 4.0 * jnp.log(jnp.maximum(t, 1).astype(jnp.float32))
+        beta = self.std * jnp.sqrt(2.0 * log_term) * estimates.width
+        leader = first_largest(jnp.where(active, estimates.mean, -jnp.inf))
+        others = active & (lax.iota(jnp.int32, self.num_arms) != leader)
+        upper = jnp.where(others, estimates.mean + beta, -jnp.inf)
+        challenger = first_largest(upper)
+        lower = estimates.mean[leader] - beta[leader]
+        return leader, challenger, upper[challenger] - lower
 
     def quiet(self, state: LUCBState, limit: jax.Array, key: Key) -> tuple[LUCBState, Quiet]:
         """All pulls to come, after the answer."""

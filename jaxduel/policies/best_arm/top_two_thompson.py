@@ -11,12 +11,19 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxduel.errors import unknown_name
-from jaxduel.numerics import compensated, count_true
+from jaxduel.numerics import count_true
 from jaxduel.numerics.choice import first_largest, first_least
 from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.numerics.normal import normal_from_bits
 from jaxduel.numerics.threefry import KeyWords, random_words, uniform, words_of
-from jaxduel.policies.base import Key, Pull
+from jaxduel.policies.base import Key, Pull, RewardFeedback
+from jaxduel.policies.best_arm.estimates import (
+    Estimates,
+    all_known,
+    nothing_known,
+    with_reward,
+    with_rewards,
+)
 from jaxduel.policies.checks import require
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
@@ -28,17 +35,14 @@ COIN, DRAWS = 0, 1
 _LEAST = 0.1
 """Stands for smaller d_j, so that w_j is large: then all theta are drawn."""
 _ROOT = 0.5 * math.log(2 * math.pi)
+_TINY = float(jnp.finfo(jnp.float32).tiny)
 
 
 class TopTwoThompsonState(NamedTuple):
     """One seed's state."""
 
-    mean: jax.Array  # (K,) float32: of the arm's rewards
-    width: jax.Array  # (K,) float32: std / sqrt(n), the posterior's standard deviation
-    pulls: jax.Array  # (K,) int32: n
-    total: jax.Array  # (K,) float32: the sum of the arm's rewards,
-    carry: jax.Array  # (K,) float32: and what rounding left out (`jaxduel.numerics.compensated`)
-    t: jax.Array  # () int32: pulls made
+    estimates: Estimates
+    arm: jax.Array  # () int32: the arm whose turn it is, while arms take turns
 
 
 @register("top-two-thompson", label="top-two Thompson sampling")
@@ -60,7 +64,8 @@ class TopTwoThompson:
 
         W(I, j) = max(mean_I - mean_j, 0)^2 / (2 std^2 (1 / n_I + 1 / n_j)),
 
-    the lowest number on ties. Neither stops by itself. A step costs O(K).
+    the lowest number on ties. Neither stops by itself. With delays posteriors are those given the
+    known rewards, and all arms take turns until a reward of each is known. A step costs O(K).
 
     Attributes:
       num_arms: K.
@@ -97,48 +102,37 @@ class TopTwoThompson:
 
     def init(self, key: Key) -> TopTwoThompsonState:
         """No pulls."""
-        zeros = jnp.zeros(self.num_arms, jnp.float32)
-        return TopTwoThompsonState(
-            mean=zeros,
-            width=zeros,
-            pulls=jnp.zeros(self.num_arms, jnp.int32),
-            total=zeros,
-            carry=zeros,
-            t=jnp.int32(0),
-        )
+        return TopTwoThompsonState(nothing_known(self.num_arms), jnp.int32(0))
 
     def act(self, state: TopTwoThompsonState, key: Key) -> Pull:
         """The arm whose turn it is at first, then the leader or the challenger."""
         active, seed = jnp.asarray(self.active_arms), words_of(key)
-        theta = state.mean + state.width * _normals(seed, self.num_arms, 0)
+        mean, width = state.estimates.mean, self.std * state.estimates.width
+        theta = mean + width * _normals(seed, self.num_arms, 0)
         leader = first_largest(jnp.where(active, theta, -jnp.inf))
         explores = uniform(random_words(seed, 0, COIN)[0]) >= self.beta
-        first = state.t < count_true(active)
-        posterior = state.mean, state.width, active
+        in_turn = ~all_known(state.estimates, active)
         if self.challenger == "transport":
-            chosen = jnp.where(explores, _costs_least(leader, *posterior), leader)
+            chosen = jnp.where(explores, _costs_least(leader, mean, width, active), leader)
         else:
-            needed = explores & ~first
-            chosen = compacted_cond(_challenger, needed, leader, *posterior, seed)
-        return Pull(jnp.where(first, state.t, chosen))
+            needed = explores & ~in_turn
+            chosen = compacted_cond(_challenger, needed, leader, mean, width, active, seed)
+        return Pull(jnp.where(in_turn, state.arm, chosen))
 
     def update(
         self, state: TopTwoThompsonState, plan: Pull, outcome: jax.Array, key: Key
     ) -> TopTwoThompsonState:
         """The posterior given one more reward; only the pulled arm's changes."""
-        arm = plan.arm
-        pulls = state.pulls[arm] + 1
-        total, carry = compensated.add(state.total[arm], state.carry[arm], outcome)
-        n, mode = pulls.astype(jnp.float32), "promise_in_bounds"
-        mean = compensated.value(total, carry) / n
+        following = state.arm + 1
+        over = following == count_true(jnp.asarray(self.active_arms))
         return TopTwoThompsonState(
-            mean=state.mean.at[arm].set(mean, mode=mode),
-            width=state.width.at[arm].set(self.std / jnp.sqrt(n), mode=mode),
-            pulls=state.pulls.at[arm].set(pulls, mode=mode),
-            total=state.total.at[arm].set(total, mode=mode),
-            carry=state.carry.at[arm].set(carry, mode=mode),
-            t=state.t + 1,
+            estimates=with_reward(state.estimates, plan.arm, outcome),
+            arm=jnp.where(over, 0, following),
         )
+
+    def learn(self, state: TopTwoThompsonState, feedback: RewardFeedback) -> TopTwoThompsonState:
+        """The posterior given rewards that were withheld."""
+        return state._replace(estimates=with_rewards(state.estimates, *feedback))
 
 
 def _normals(seed: KeyWords, num_arms: int, draw: jax.Array | int) -> jax.Array:
@@ -151,7 +145,7 @@ def _costs_least(
     leader: jax.Array, mean: jax.Array, width: jax.Array, active: jax.Array
 ) -> jax.Array:
     """The arm of the least transport cost: () int32."""
-    apart = jnp.square(width) + jnp.square(width[leader])
+    apart = jnp.maximum(jnp.square(width) + jnp.square(width[leader]), _TINY)
     cost = jnp.square(jnp.maximum(mean[leader] - mean, 0.0)) / apart
     others = active & (lax.iota(jnp.int32, len(mean)) != leader)
     return first_least(jnp.where(others, cost, jnp.inf))

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxduel.numerics import count_true
-from jaxduel.policies.base import Key, Pull
+from jaxduel.policies.base import Key, Pull, RewardFeedback
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
@@ -64,3 +64,7 @@ class UniformArms:
         following = state.arm + 1
         over = following == count_true(jnp.asarray(self.active_arms))
         return UniformArmsState(jnp.where(over, 0, following))
+
+    def learn(self, state: UniformArmsState, feedback: RewardFeedback) -> UniformArmsState:
+        """Withheld rewards change nothing."""
+        return state

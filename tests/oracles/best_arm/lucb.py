@@ -13,8 +13,9 @@ from ..choices import Choices
 
 
 class Memory(NamedTuple):
-    t: int = 1  # the round
-    second: int | None = None  # the arm of the round that is still to be pulled
+    t: int = 0  # the round
+    turn: int | None = None  # while arms take turns, the one whose turn it is
+    pair: tuple[int, ...] = ()  # the arms of the round that are still to be pulled
     answer: int | None = None
 
 
@@ -38,7 +39,7 @@ class LUCB(PullOracle):
     ):
         super().__init__(num_arms, rng)
         self.delta, self.epsilon, self.std = delta, epsilon, std
-        self.memories = [Memory()]
+        self.memories = [Memory(turn=0)]
 
     def beta(self, u: int, t: int) -> float:
         """sqrt(1/(2 u) ln(k_1 n t^4 / delta)), k_1 = 5/4, for std = 1/2."""
@@ -48,16 +49,24 @@ class LUCB(PullOracle):
 
     def answers(self) -> set[int | None]:
         """Every arm that may be named by now; None: there may be no answer."""
-        return {memory.answer for _, memory in self._choices()}
+        return {memory.answer for memory in self.memories}
 
     def choose(self, memory: Memory, choices: Choices) -> tuple[int, Memory]:
-        # initially every arm is sampled once
-        if self.used < self.K:
-            return self.used, memory
         if memory.answer is not None:
             return memory.answer, memory
-        if memory.second is not None:
-            return memory.second, Memory(memory.t + 1)
+        if memory.turn is not None:
+            # initially every arm is sampled once; with delays in turn, until all are known
+            following = (memory.turn + 1) % self.K
+            return memory.turn, Memory(memory.t + (following == 0), following)
+        # sample h_t and l_t
+        arm, *rest = memory.pair
+        return arm, Memory(memory.t + (not rest), pair=tuple(rest))
+
+    def after(self, memory: Memory, choices: Choices) -> Memory:
+        in_turn = memory.turn is not None
+        begins = memory.turn == 0 and 0 not in self.N if in_turn else len(memory.pair) != 1
+        if memory.answer is not None or not begins:
+            return memory
         beta = [self.beta(u, memory.t) for u in self.N]
         scale = max(self.scale(range(self.K)), *beta)
         # h_t: the arm of the highest empirical average
@@ -68,5 +77,9 @@ class LUCB(PullOracle):
         # stop if U_l - L_h < epsilon
         apart = self.mean(ell) + beta[ell] - (self.mean(h) - beta[h])
         if choices.greater(self.epsilon, apart, scale):
-            return h, Memory(memory.t, None, h)
-        return h, Memory(memory.t, ell)
+            return Memory(memory.t, answer=h)
+        return Memory(memory.t, pair=(h, ell))
+
+    def withhold(self, plan: int) -> None:
+        # a round begins, and may end in an answer, before rewards are told
+        self.go_on(plan, lambda: self.make(plan), self.after)

@@ -81,8 +81,8 @@ class TopTwoThompson(PullOracle):
 
     def choose(self, memory: None, choices: Choices) -> tuple[int, None]:
         # the flat prior needs a reward of each arm
-        if self.used < self.K:
-            return self.used, None
+        if 0 in self.N:
+            return self.used % self.K, None
         coin, draws = self.coin, self.draws
         if self.rng is not None:
             coin = float(self.rng.random())

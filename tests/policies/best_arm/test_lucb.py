@@ -9,11 +9,17 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.policies.base import UNDECIDED
+from jaxduel.policies.base import UNDECIDED, RewardFeedback
 from jaxduel.policies.best_arm.lucb import LUCB
 from jaxduel.policies.registry import to_32_bits
 from tests.oracles.best_arm.lucb import LUCB as Oracle
-from tests.policies.arms.histories import random_arms, stacked, step_keys
+from tests.policies.arms.histories import (
+    judge_late,
+    late_pull_histories,
+    random_arms,
+    stacked,
+    step_keys,
+)
 from tests.policies.arms.oracle_runs import the_plan
 from tests.policies.arms.replays import PADDED, mask, run_keys, sizes
 
@@ -73,6 +79,35 @@ def histories(policies, arms, keys, steps):
     return jax.vmap(run)(policies, arms.means, arms.std, keys)
 
 
+def test_rewards_that_come_late_by_hand():
+    """Arms take turns until all are known; a turn counts as a round."""
+    policy, key = make(3, 2, std=0.1, delta=0.5), jax.random.key(0)
+    state, arms = policy.init(key), []
+    for _ in range(7):
+        plan = policy.act(state, key)
+        arms.append(int(plan.arm))
+        state = policy.update(state, plan, jnp.float32(jnp.nan), key)
+    told = RewardFeedback(jnp.int32([3, 2, 2, 0, 0]), jnp.float32([0.3, 1.2, 1.0, 0, 0]))
+    state = policy.learn(state, told)  # means .1, .6, .5
+    for _ in range(4):
+        plan = policy.act(state, key)
+        arms.append(int(plan.arm))
+        state = policy.update(state, plan, jnp.float32(jnp.nan), key)
+    assert arms == [0, 1, 2] * 3 + [1, 2]
+    assert int(state.round) == 4
+    assert state.estimates.pulls.tolist() == [3, 2, 2, 0, 0]
+
+
+def test_what_is_told_after_the_answer_changes_nothing():
+    policy, key = make(2, std=0.1, delta=0.5), jax.random.key(0)
+    state = policy.init(key)
+    while int(policy.answer(state)) == UNDECIDED:
+        plan = policy.act(state, key)
+        state = policy.update(state, plan, jnp.float32([0.9, 0.1])[plan.arm], key)
+    told = policy.learn(state, RewardFeedback(jnp.int32([5, 9]), jnp.float32([-9.0, 9.0])))
+    jax.tree.map(np.testing.assert_array_equal, state, told)
+
+
 def make(num_arms, padding=0, **fields):
     active = mask(num_arms, num_arms + padding)
     return to_32_bits(LUCB(num_arms=num_arms + padding, active_arms=active, **fields))
@@ -108,10 +143,11 @@ def test_after_its_answer_it_learns_nothing_and_skips_to_the_end():
         jax.tree.map(np.testing.assert_array_equal, state, other)
 
 
-def test_skipping_does_not_change_a_play():
+@pytest.mark.parametrize("delay", [1, 40])
+def test_skipping_does_not_change_a_play(delay):
     problem = jd.problems.gaussian([1.0, 0.0, 0.3], std=0.5)
     policy = jd.policies.make("lucb", num_arms=3, std=0.5)
-    asked = {"horizon": 5_000, "num_seeds": 200, "checkpoints": [50, 200, 1_000, 5_000]}
+    asked = {"horizon": 5_000, "num_seeds": 200, "delay": delay}
     runs = [jd.simulate(policy, problem, **asked, skip_quiet=skip) for skip in (True, False)]
     assert np.array_equal(runs[0].plays, runs[1].plays)
     assert (runs[0].plays[:, -1].max(axis=1) > 4_000).all()
@@ -158,8 +194,8 @@ def test_it_stops_as_soon_as_a_program_of_its_own_and_seldom_errs():
 # ---- oracle replay ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("num_arms", "num", "steps"), [(PADDED, 200, 120), (2, 100, 120)])
-def test_lucb_follows_the_paper(num_arms, num, steps):
+def random_policies(num_arms, num):
+    """Policies, stacked, and their oracles."""
     draw, active = np.random.default_rng(7), sizes(num, num_arms, 7)
     policies, oracles = [], []
     for k in active.tolist():
@@ -170,7 +206,13 @@ def test_lucb_follows_the_paper(num_arms, num, steps):
         }
         policies.append(LUCB(num_arms=num_arms, active_arms=mask(k, num_arms), **fields))
         oracles.append(Oracle(k, **fields))
-    runs = histories(stacked(policies), random_arms(num_arms, num, 7), run_keys(num, 7), steps)
+    return stacked(policies), oracles
+
+
+@pytest.mark.parametrize(("num_arms", "num", "steps"), [(PADDED, 200, 120), (2, 100, 120)])
+def test_lucb_follows_the_paper(num_arms, num, steps):
+    policies, oracles = random_policies(num_arms, num)
+    runs = histories(policies, random_arms(num_arms, num, 7), run_keys(num, 7), steps)
     pulled, rewards, answers = map(np.asarray, runs)
     assert (pulled.dtype, answers.dtype) == (np.int32, np.int32)
     one = 0
@@ -184,3 +226,14 @@ def test_lucb_follows_the_paper(num_arms, num, steps):
             one += len(found) == len(allowed) == 1
     assert one > 0.98 * num * steps
     assert 0.2 < np.mean(answers[:, -1] != UNDECIDED) < 0.9
+
+
+@pytest.mark.parametrize("delay", [2, 11])
+def test_lucb_follows_the_paper_where_rewards_come_late(delay):
+    num, steps = 100, 110
+    policies, oracles = random_policies(PADDED, num)
+    arms = random_arms(PADDED, num, 7)
+    pulled, rewards = late_pull_histories(policies, arms, run_keys(num, 7), steps, delay)
+    for run, oracle in enumerate(oracles):
+        judge_late(oracle, pulled[run], rewards[run], delay)
+    assert 0.2 < np.mean([oracle.answers() != {None} for oracle in oracles]) < 0.9

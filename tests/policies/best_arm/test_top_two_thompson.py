@@ -12,10 +12,18 @@ from scipy import stats
 import jaxduel as jd
 from jaxduel.numerics.normal import normal_from_bits
 from jaxduel.numerics.threefry import random_words, uniform, words_of
+from jaxduel.policies.best_arm.estimates import with_rewards
 from jaxduel.policies.best_arm.top_two_thompson import COIN, DRAWS, TopTwoThompson
 from jaxduel.policies.registry import to_32_bits
 from tests.oracles.best_arm.top_two_thompson import TopTwoThompson as Oracle
-from tests.policies.arms.histories import pull_histories, random_arms, stacked, step_keys
+from tests.policies.arms.histories import (
+    judge_late,
+    late_pull_histories,
+    pull_histories,
+    random_arms,
+    stacked,
+    step_keys,
+)
 from tests.policies.arms.replays import PADDED, mask, run_keys, sizes
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -79,12 +87,9 @@ def challengers(means, pulls):
     rewards."""
     policy, more = make(SIZE, len(means), beta=0.0), SIZE - len(means)
     n, mean = np.array([*pulls, *[1] * more]), np.array([*means, *[9.0] * more])
-    state = policy.init(jax.random.key(0))._replace(
-        mean=jnp.float32(mean),
-        width=jnp.float32(1 / np.sqrt(n)),
-        pulls=jnp.int32(n),
-        t=jnp.int32(n.sum()),
-    )
+    start = policy.init(jax.random.key(0))
+    known = with_rewards(start.estimates, jnp.int32(n), jnp.float32(n * mean))
+    state = start._replace(estimates=known)
     return np.bincount(np.asarray(_arms(policy, state)), minlength=SIZE) / NUM
 
 
@@ -162,12 +167,10 @@ def _randomness(keys, steps, num_arms):
     return jax.vmap(lambda key: jax.vmap(of_step)(step_keys(key, steps)))(keys)
 
 
-@pytest.mark.parametrize(
-    ("challenger", "num_arms", "num"),
-    [("resampled", PADDED, 100), ("resampled", 2, 50), ("transport", PADDED, 100)],
-)
-def test_top_two_follows_the_paper_given_the_random_numbers(challenger, num_arms, num):
-    draw, active, steps = np.random.default_rng(14), sizes(num, num_arms, 14), 60
+def random_policies(challenger, num_arms, num, steps):
+    """Policies, stacked, a function from (run, step) to the allowed arms of each oracle, and the
+    oracles."""
+    draw, active = np.random.default_rng(14), sizes(num, num_arms, 14)
     policies, oracles = [], []
     for k in active.tolist():
         fields = {
@@ -177,15 +180,37 @@ def test_top_two_follows_the_paper_given_the_random_numbers(challenger, num_arms
         }
         policies.append(TopTwoThompson(num_arms=num_arms, active_arms=mask(k, num_arms), **fields))
         oracles.append(Oracle(k, **fields))
-    keys = run_keys(num, 14)
-    arms, rewards = pull_histories(stacked(policies), random_arms(num_arms, num, 14), keys, steps)
-    coins, normals = map(np.asarray, _randomness(keys, steps, num_arms))
-    one = 0
+    coins, normals = map(np.asarray, _randomness(run_keys(num, 14), steps, num_arms))
+
+    def allowed(run, t):
+        given = normals[run, t, :, : active[run]].astype(float).tolist()
+        return oracles[run].allowed_given(float(coins[run, t]), given)
+
+    return stacked(policies), allowed, oracles
+
+
+@pytest.mark.parametrize(
+    ("challenger", "num_arms", "num"),
+    [("resampled", PADDED, 100), ("resampled", 2, 50), ("transport", PADDED, 100)],
+)
+def test_top_two_follows_the_paper_given_the_random_numbers(challenger, num_arms, num):
+    steps, one = 60, 0
+    policies, allowed_at, oracles = random_policies(challenger, num_arms, num, steps)
+    arms = random_arms(num_arms, num, 14)
+    pulled, rewards = pull_histories(policies, arms, run_keys(num, 14), steps)
     for run, oracle in enumerate(oracles):
         for t in range(steps):
-            given = normals[run, t, :, : active[run]].astype(float).tolist()
-            allowed, arm = oracle.allowed_given(float(coins[run, t]), given), int(arms[run, t])
+            allowed, arm = allowed_at(run, t), int(pulled[run, t])
             assert arm in allowed, f"run {run}, pull {t + 1}: {arm} not in {allowed}"
             oracle.play(arm, float(rewards[run, t]))
             one += len(allowed) == 1
     assert one > (0.75 if challenger == "resampled" else 0.98) * num * steps
+
+
+def test_top_two_follows_the_paper_where_rewards_come_late():
+    num, steps, delay = 50, 60, 10
+    policies, allowed_at, oracles = random_policies("resampled", PADDED, num, steps)
+    arms = random_arms(PADDED, num, 14)
+    pulled, rewards = late_pull_histories(policies, arms, run_keys(num, 14), steps, delay)
+    for run, oracle in enumerate(oracles):
+        judge_late(oracle, pulled[run], rewards[run], delay, allowed_at=partial(allowed_at, run))

@@ -5,7 +5,12 @@ import pytest
 
 from jaxduel.policies.best_arm.uniform_arms import UniformArms
 from tests.oracles.best_arm.uniform_arms import UniformArms as Oracle
-from tests.policies.arms.histories import pull_histories, random_arms, stacked
+from tests.policies.arms.histories import (
+    late_pull_histories,
+    pull_histories,
+    random_arms,
+    stacked,
+)
 from tests.policies.arms.oracle_runs import the_plan
 from tests.policies.arms.replays import PADDED, mask, run_keys, sizes
 
@@ -32,3 +37,5 @@ def test_arms_take_turns(num_arms):
             assert oracle.allowed() == {arm}
             oracle.play(arm, reward)
     assert np.array_equal(pulled, np.arange(steps) % active[:, None])
+    late, _ = late_pull_histories(stacked(policies), arms, run_keys(num, 1), steps, delay=8)
+    assert np.array_equal(pulled, late)
