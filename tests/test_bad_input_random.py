@@ -131,7 +131,7 @@ LINES = [
     *(RUN, [*RUN[:2], "pcomp", *RUN[3:], "--set", "num_batches=3"], WORST),
     ["run", "--policy", "base", "--problem", "bernoulli[0.6,0.5]", "--horizon", "10"],
     *(["sweep", "grid.toml", "--out", "made"], ["sweep", "grid.toml", "--dry-run"]),
-    ["sweep", "grid.toml", "--dry-run", "--time"],
+    *(["sweep", "grid.toml", "--dry-run", "--time"], ["new", "study"]),
     *(["show", "ok.csv"], ["show", "res"], ["plot", "res"], ["compare", "res", "--policies"]),
     ["reproduce", "nothing", "--figure", "1a", "--runs", "2"],
 ]

@@ -23,7 +23,7 @@ from jaxduel.cli.names import bounds, check, describe, list_names
 from jaxduel.cli.parsing import NO_CACHE, in_one_sentence
 from jaxduel.cli.reproduce import report, reproduce
 from jaxduel.cli.run import run
-from jaxduel.cli.sweeps import compare, export, plot, show, sweep
+from jaxduel.cli.sweeps import compare, export, new, plot, show, sweep
 from jaxduel.cli.votes import fit, next_votes, plan
 from jaxduel.cli.worst_case import worst_case
 from jaxduel.errors import InputError, SolverError, StorageError
@@ -39,6 +39,7 @@ COMMANDS = {
     "check": check,
     "bounds": bounds,
     "reproduce": reproduce,
+    "new": new,
     "sweep": sweep,
     "show": show,
     "compare": compare,
@@ -131,7 +132,6 @@ def _discard_output() -> None:
 def _overview() -> Iterator[str]:
     """Overview of all commands, with the first line of each one's help."""
     yield "usage: jaxduel COMMAND ..., or jaxduel --version"
-    yield ""
     yield _DESCRIPTION
     yield ""
     for name, command in COMMANDS.items():

@@ -1,4 +1,4 @@
-"""The commands on sweeps: `jaxduel sweep`, `show`, `compare`, `plot` and `export`."""
+"""The commands on sweeps: `jaxduel new`, `sweep`, `show`, `compare`, `plot` and `export`."""
 
 from __future__ import annotations
 
@@ -51,6 +51,24 @@ _APART = {
     "scheduler": ("devices", "profile"),
 }
 """Options of `jaxduel sweep`, each with the options that would be ignored beside it."""
+
+
+def new(folder: Positional[Path]) -> int:
+    """Write a small study to begin with: grid, matrix, analysis.
+
+    Its Makefile lists the commands; `make` runs all of them, in about a minute.
+
+    Args:
+      folder: a new folder, or an empty one.
+    """
+    from jaxduel.studies.sweep.describing.template import write_study
+
+    names = ", ".join(path.name for path in write_study(folder))
+    write(
+        f"written to {folder}: {names}",
+        f"to run the study: make -C {shlex.quote(str(folder))}",
+    )
+    return 0
 
 
 def sweep(
