@@ -258,7 +258,7 @@ def refused(command, capsys):
     assert (code, out) == (2, "")
     assert err.startswith("jaxduel: error: ")
     assert err.count("\n") == 1
-    assert len(err) < 700
+    assert len(err) < 800
     return err
 
 
