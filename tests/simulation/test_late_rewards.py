@@ -16,7 +16,7 @@ from tests.choice import some
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
-LATE = ("detc", "detc-anytime", "detc-minimax", "thompson-gaussian", "ucb1")
+LATE = ("d-ucb", "detc", "detc-anytime", "detc-minimax", "sw-ucb", "thompson-gaussian", "ucb1")
 
 
 @jax.tree_util.register_dataclass

@@ -13,7 +13,8 @@ from jaxduel.errors import InputError
 from jaxduel.numerics import compensated
 from jaxduel.numerics.choice import first_largest
 from jaxduel.numerics.compacted_cond import compacted_cond
-from jaxduel.policies.base import Key, Pull
+from jaxduel.policies.arms.unseen import pulled_once_more, unseen
+from jaxduel.policies.base import Key, Pull, RewardFeedback
 from jaxduel.policies.checks import require, require_horizon
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
@@ -32,7 +33,7 @@ class DUCBState(NamedTuple):
     would keep long ones from growing.
     """
 
-    mean: jax.Array  # (K,) float32: discounted, of the arm's rewards; infinite without any
+    mean: jax.Array  # (K,) float32: discounted, of the arm's rewards; `unseen` without any
     width: jax.Array  # (K,) float32: 1 / sqrt(weight); 0 without any
     weight: jax.Array  # (K,) float32: gamma^-age N,
     lost: jax.Array  # (K,) float32: and what rounding left out (`jaxduel.numerics.compensated`)
@@ -62,6 +63,9 @@ class DUCB:
 
     the default where `horizon` is given, for a regret of order sqrt(C T) log T. Given the rewards
     it is deterministic. A step costs O(K).
+
+    With delays late rewards count as if they were of the pull after which they are told; as long
+    as an arm has no known reward, such arms are pulled in turn.
 
     Attributes:
       num_arms: K.
@@ -110,7 +114,7 @@ class DUCB:
         """No pulls."""
         zeros = jnp.zeros(self.num_arms, jnp.float32)
         return DUCBState(
-            mean=jnp.full(self.num_arms, jnp.inf, jnp.float32),
+            mean=unseen(jnp.zeros(self.num_arms, jnp.int32)),
             width=zeros,
             weight=zeros,
             lost=zeros,
@@ -140,24 +144,40 @@ class DUCB:
 
     def update(self, state: DUCBState, plan: Pull, outcome: jax.Array, key: Key) -> DUCBState:
         """Counts the reward in the unit of its time; only the pulled arm's sums change."""
-        arm, age = plan.arm, state.age + 1
+        arm, known, age = plan.arm, ~jnp.isnan(outcome), state.age + 1
         grown = self._rate() * age.astype(jnp.float32)
-        unit = jnp.exp(grown)
-        weight, lost = compensated.add(state.weight[arm], state.lost[arm], unit)
-        total, carry = compensated.add(state.total[arm], state.carry[arm], unit * outcome)
-        n, mode = compensated.value(weight, lost), "promise_in_bounds"
-        mean = compensated.value(total, carry) / n
-        state = DUCBState(
-            mean=state.mean.at[arm].set(mean, mode=mode),
-            width=state.width.at[arm].set(jnp.sqrt(1.0 / n), mode=mode),
-            weight=state.weight.at[arm].set(weight, mode=mode),
-            lost=state.lost.at[arm].set(lost, mode=mode),
-            total=state.total.at[arm].set(total, mode=mode),
-            carry=state.carry.at[arm].set(carry, mode=mode),
-            age=age,
-            t=state.t + 1,
-        )
+        weight = jnp.where(known, jnp.exp(grown), 0.0)
+        arms = state._replace(age=None, t=None)
+        one = jax.tree.map(lambda x: x[arm], arms)
+        one = one._replace(mean=pulled_once_more(one.mean))
+        one = _with_rewards(one, weight, jnp.where(known, weight * outcome, 0.0))
+        mode = "promise_in_bounds"
+        arms = jax.tree.map(lambda x, new: x.at[arm].set(new, mode=mode), arms, one)
+        state = arms._replace(age=age, t=state.t + 1)
         return compacted_cond(_with_unit_1, grown >= _GROWN, state, grown)
+
+    def learn(self, state: DUCBState, feedback: RewardFeedback) -> DUCBState:
+        """Counts rewards that were withheld as if they were all of the last pull."""
+        unit = jnp.exp(self._rate() * state.age.astype(jnp.float32))
+        return _with_rewards(state, unit * feedback.pulls, unit * feedback.totals)
+
+
+def _with_rewards(state: DUCBState, weights: jax.Array, totals: jax.Array) -> DUCBState:
+    """The state with more rewards, of all arms or of one; `mean` stays where there are none."""
+    weight, lost = compensated.add(state.weight, state.lost, weights)
+    total, carry = compensated.add(state.total, state.carry, totals)
+    seen = weight > 0
+    n = jnp.where(seen, compensated.value(weight, lost), 1.0)
+    return DUCBState(
+        mean=jnp.where(seen, compensated.value(total, carry) / n, state.mean),
+        width=jnp.where(seen, jnp.sqrt(1.0 / n), state.width),
+        weight=weight,
+        lost=lost,
+        total=total,
+        carry=carry,
+        age=state.age,
+        t=state.t,
+    )
 
 
 def _with_unit_1(state: DUCBState, grown: jax.Array) -> DUCBState:

@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from jaxduel.arguments import entries_of
 from jaxduel.display import is_known
@@ -16,22 +17,32 @@ from jaxduel.errors import InputError
 from jaxduel.numerics import compensated
 from jaxduel.numerics.choice import first_largest
 from jaxduel.numerics.memory import materialize
-from jaxduel.policies.base import Key, Pull
+from jaxduel.policies.arms.unseen import unseen
+from jaxduel.policies.base import Key, Pull, RewardFeedback
 from jaxduel.policies.checks import MAX_HORIZON, require, require_horizon
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
 
 class SWUCBState(NamedTuple):
-    """One seed's state."""
+    """One seed's state.
 
-    mean: jax.Array  # (K,) float32: of the arm's rewards in the window; infinite without any
+    A row of `recent` is of one pull: the arm, or -2 minus the arm while its reward is withheld, or
+    -1 where there was no pull; and the reward.
+    """
+
+    mean: jax.Array  # (K,) float32: of the arm's rewards in the window; `unseen` without any
     width: jax.Array  # (K,) float32: 1 / sqrt(N); 0 without any
     pulls: jax.Array  # (K,) int32: N, the arm's rewards in the window
-    total: jax.Array  # (K,) float32: their sum,
+    late: jax.Array  # (K,) int32: its pulls in the window whose rewards are withheld
+    total: jax.Array  # (K,) float32: the sum of the rewards,
     carry: jax.Array  # (K,) float32: and what rounding left out (`jaxduel.numerics.compensated`)
-    recent: jax.Array  # (W, 2) float32: arm and reward of pull t in row t mod W; arm -1: no pull
+    recent: jax.Array  # (W, 2) float32: pull t in row t mod W
     t: jax.Array  # () int32: pulls made
+
+
+_NONE, _LATE = -1, -2
+"""In place of an arm in `SWUCBState.recent`."""
 
 
 @register("sw-ucb")
@@ -55,6 +66,10 @@ class SWUCB:
     the default where `horizon` is given, for a regret of order sqrt(C T) log T. Given the rewards
     it is deterministic. A step costs O(K), whatever W; a run holds 8 W bytes. Sums do not drift:
     they are exact if rewards are whole numbers, else up to 2^-46 of themselves at each pull.
+
+    With delays late rewards, of which the sum alone is told, enter the window as their average, at
+    the places of their pulls; as long as an arm has no known reward there, such arms are pulled in
+    turn. Being told costs O(W).
 
     Attributes:
       num_arms: K.
@@ -124,9 +139,10 @@ class SWUCB:
         """No pulls."""
         zeros = jnp.zeros(self.num_arms, jnp.float32)
         return SWUCBState(
-            mean=jnp.full(self.num_arms, jnp.inf, jnp.float32),
+            mean=unseen(jnp.zeros(self.num_arms, jnp.int32)),
             width=zeros,
             pulls=jnp.zeros(self.num_arms, jnp.int32),
+            late=jnp.zeros(self.num_arms, jnp.int32),
             total=zeros,
             carry=zeros,
             recent=jnp.full((self.window, 2), jnp.array([-1, 0]), jnp.float32),
@@ -145,27 +161,56 @@ class SWUCB:
         place = state.t % len(state.recent)
         # Read for good before it is written: otherwise XLA copies the window at each step.
         gone, recent = materialize((state.recent[place], state.recent), state.t < 0)
-        is_there = (gone[0] >= 0).astype(jnp.int32)
-        state = _changed(state, jnp.maximum(gone[0], 0.0).astype(jnp.int32), -is_there, -gone[1])
-        state = _changed(state, plan.arm, jnp.int32(1), outcome)
-        row = jnp.stack([plan.arm.astype(jnp.float32), outcome])
+        was, known = gone[0].astype(jnp.int32), ~jnp.isnan(outcome)
+        here, is_late = was >= 0, was < _NONE
+        arm = jnp.where(here, was, jnp.maximum(_LATE - was, 0))
+        state = _changed(state, arm, -here.astype(jnp.int32), -is_late.astype(jnp.int32), -gone[1])
+        reward, n = jnp.where(known, outcome, 0.0), known.astype(jnp.int32)
+        state = _changed(state, plan.arm, n, 1 - n, reward)
+        arm = jnp.where(known, plan.arm, _LATE - plan.arm)
+        row = jnp.stack([arm.astype(jnp.float32), reward])
         recent = recent.at[place].set(row, mode="promise_in_bounds")
         return state._replace(recent=recent, t=state.t + 1)
 
+    def learn(self, state: SWUCBState, feedback: RewardFeedback) -> SWUCBState:
+        """Gives each pull whose reward was withheld the average of its arm's late rewards."""
+        reward = feedback.totals / jnp.maximum(feedback.pulls, 1).astype(jnp.float32)
+        code, late = state.recent[:, 0].astype(jnp.int32), state.late
+        arm = jnp.maximum(_LATE - code, 0)
+        told = jnp.stack([arm.astype(jnp.float32), reward[arm]], axis=1)
+        recent = jnp.where((code < _NONE)[:, None], told, state.recent)
+        # in two parts, each of which is exact times up to 2^12 pulls: it is what later leaves
+        high = lax.reduce_precision(reward, 8, 11)
+        total, carry = compensated.add(state.total, state.carry, late * high)
+        state = state._replace(total=total, carry=carry, recent=recent)
+        return _with_rewards(state, late, -late, late * (reward - high))
 
-def _changed(state: SWUCBState, arm: jax.Array, number: jax.Array, reward: jax.Array) -> SWUCBState:
-    """The state with the pulls of an arm in the window changed by a number, their sum by a
-    reward."""
-    n = state.pulls[arm] + number
-    total, carry = compensated.add(state.total[arm], state.carry[arm], reward)
-    total, carry = jnp.where(n > 0, total, 0.0), jnp.where(n > 0, carry, 0.0)
-    mean = jnp.where(n > 0, compensated.value(total, carry) / n.astype(jnp.float32), jnp.inf)
-    width = jnp.where(n > 0, jnp.sqrt(1.0 / n.astype(jnp.float32)), 0.0)
+
+def _changed(
+    state: SWUCBState, arm: jax.Array, number: jax.Array, late: jax.Array, reward: jax.Array
+) -> SWUCBState:
+    """The state with other numbers of an arm's pulls in the window: `_with_rewards`."""
+    arms = state._replace(recent=None, t=None)
+    one = _with_rewards(jax.tree.map(lambda x: x[arm], arms), number, late, reward)
     mode = "promise_in_bounds"
-    return state._replace(
-        mean=state.mean.at[arm].set(mean, mode=mode),
-        width=state.width.at[arm].set(width, mode=mode),
-        pulls=state.pulls.at[arm].set(n, mode=mode),
-        total=state.total.at[arm].set(total, mode=mode),
-        carry=state.carry.at[arm].set(carry, mode=mode),
+    arms = jax.tree.map(lambda x, new: x.at[arm].set(new, mode=mode), arms, one)
+    return arms._replace(recent=state.recent, t=state.t)
+
+
+def _with_rewards(
+    arms: SWUCBState, number: jax.Array, late: jax.Array, reward: jax.Array
+) -> SWUCBState:
+    """The numbers of all arms, or of one, with more pulls whose rewards are known, more whose
+    rewards are withheld, and a sum of rewards."""
+    n, late = arms.pulls + number, arms.late + late
+    total, carry = compensated.add(arms.total, arms.carry, reward)
+    seen, divisor = n > 0, jnp.maximum(n, 1).astype(jnp.float32)
+    total, carry = jnp.where(seen, total, 0.0), jnp.where(seen, carry, 0.0)
+    return arms._replace(
+        mean=jnp.where(seen, compensated.value(total, carry) / divisor, unseen(late)),
+        width=jnp.where(seen, jnp.sqrt(1.0 / divisor), 0.0),
+        pulls=n,
+        late=late,
+        total=total,
+        carry=carry,
     )

@@ -11,21 +11,19 @@ import jax.numpy as jnp
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.numerics import compensated
 from jaxduel.numerics.choice import first_largest
+from jaxduel.policies.arms.unseen import pulled_once_more, unseen
 from jaxduel.policies.base import Key, Pull, RewardFeedback
 from jaxduel.policies.checks import require, require_horizon
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass
 
 INDICES = ("horizon", "anytime")
-_UNSEEN, _GRAIN, _LAST = 2.0**127, 2.0**103, 2.0**100
-"""Means in place of those of an arm without a known reward: the first, less a grain for each pull
-whose reward is withheld, down to the last."""
 
 
 class UCB1State(NamedTuple):
     """One seed's state."""
 
-    mean: jax.Array  # (K,) float32: of the arm's rewards; from `_UNSEEN` down without any
+    mean: jax.Array  # (K,) float32: of the arm's rewards; `unseen` without any
     width: jax.Array  # (K,) float32: 1 / sqrt(n); 0 without rewards
     pulls: jax.Array  # (K,) int32: n, those whose rewards are known
     total: jax.Array  # (K,) float32: the sum of the arm's rewards,
@@ -85,7 +83,7 @@ class UCB1:
         """No pulls."""
         zeros = jnp.zeros(self.num_arms, jnp.float32)
         return UCB1State(
-            mean=jnp.full(self.num_arms, _UNSEEN, jnp.float32),
+            mean=unseen(jnp.zeros(self.num_arms, jnp.int32)),
             width=zeros,
             pulls=jnp.zeros(self.num_arms, jnp.int32),
             total=zeros,
@@ -104,7 +102,7 @@ class UCB1:
         """Counts the reward; nothing changes but the entries of the arm pulled."""
         arm, known, arms = plan.arm, ~jnp.isnan(outcome), state._replace(t=None)
         one = jax.tree.map(lambda x: x[arm], arms)
-        one = one._replace(mean=jnp.maximum(one.mean - _GRAIN, _LAST))
+        one = one._replace(mean=pulled_once_more(one.mean))
         one = _with_rewards(one, known.astype(jnp.int32), jnp.where(known, outcome, 0.0))
         mode = "promise_in_bounds"
         arms = jax.tree.map(lambda x, new: x.at[arm].set(new, mode=mode), arms, one)

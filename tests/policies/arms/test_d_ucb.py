@@ -10,8 +10,15 @@ import jaxduel as jd
 from jaxduel.policies.arms.d_ucb import DUCB
 from jaxduel.policies.base import Pull
 from jaxduel.policies.registry import to_32_bits
+from tests.choice import some
 from tests.oracles.arms.d_ucb import DUCB as Oracle
-from tests.policies.arms.histories import pull_histories, random_arms, stacked
+from tests.policies.arms.histories import (
+    judge_late,
+    late_pull_histories,
+    pull_histories,
+    random_arms,
+    stacked,
+)
 from tests.policies.arms.oracle_runs import the_plan
 from tests.policies.arms.replays import PADDED, check_pulls, mask, run_keys, sizes
 
@@ -97,7 +104,7 @@ def check_sums(policy, state, arms, rewards, gamma):
     for arm in range(len(state.mean)):
         here = arms == arm
         if not here.any():
-            assert (float(state.mean[arm]), float(state.width[arm])) == (np.inf, 0)
+            assert (float(state.mean[arm]), float(state.width[arm])) == (2.0**127, 0)
             continue
         number = discount[here].sum()
         mean = (discount * rewards.astype(np.float64))[here].sum() / number
@@ -149,7 +156,8 @@ quickly = pytest.mark.usefixtures("quick_compilation")
 """For the last tests of the file: it lasts until its end."""
 
 
-def replayed(num_arms, num, steps, seed):
+def cases(num_arms, num, seed):
+    """Policies and their oracles."""
     rng = np.random.default_rng(seed)
     active = sizes(num, num_arms, seed)
     policies, oracles = [], []
@@ -160,6 +168,11 @@ def replayed(num_arms, num, steps, seed):
             DUCB(num_arms=num_arms, active_arms=mask(k, num_arms), gamma=gamma, std=std, xi=xi)
         )
         oracles.append(Oracle(k, gamma, 2 * std, xi))
+    return policies, oracles
+
+
+def replayed(num_arms, num, steps, seed):
+    policies, oracles = cases(num_arms, num, seed)
     arms, keys = random_arms(num_arms, num, seed), run_keys(num, seed)
     check_pulls(oracles, *pull_histories(stacked(policies), arms, keys, steps))
 
@@ -181,3 +194,14 @@ def test_d_ucb_follows_the_paper_often(num_arms):
 @quickly
 def test_d_ucb_follows_the_paper_for_long():
     replayed(PADDED, 4, 5_000, seed=11)
+
+
+@quickly
+@pytest.mark.parametrize("delay", some([2, 3, 10, 50], [3]))
+def test_d_ucb_follows_the_paper_where_rewards_come_late(delay):
+    num, steps = 100, 150
+    policies, oracles = cases(PADDED, num, seed=30)
+    arms, keys = random_arms(PADDED, num, 30), run_keys(num, 30)
+    pulled, rewards = late_pull_histories(stacked(policies), arms, keys, steps, delay)
+    for run, oracle in enumerate(oracles):
+        judge_late(oracle, pulled[run], rewards[run], delay)

@@ -10,10 +10,17 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.policies.arms.sw_ucb import SWUCB
-from jaxduel.policies.base import Pull
+from jaxduel.policies.base import Pull, RewardFeedback
 from jaxduel.policies.registry import to_32_bits
+from tests.choice import some
 from tests.oracles.arms.sw_ucb import SWUCB as Oracle
-from tests.policies.arms.histories import pull_histories, random_arms, stacked
+from tests.policies.arms.histories import (
+    judge_late,
+    late_pull_histories,
+    pull_histories,
+    random_arms,
+    stacked,
+)
 from tests.policies.arms.oracle_runs import the_plan
 from tests.policies.arms.replays import PADDED, check_pulls, mask, run_keys, sizes
 
@@ -112,7 +119,7 @@ def check_sums(state, arms, rewards, window, error):
             assert float(state.mean[arm]) == pytest.approx(here.mean(), rel=1e-6, abs=error)
             assert float(state.width[arm]) == pytest.approx(len(here) ** -0.5, rel=2e-7)
         else:
-            assert (float(state.mean[arm]), float(state.width[arm])) == (np.inf, 0)
+            assert (float(state.mean[arm]), float(state.width[arm])) == (2.0**127, 0)
 
 
 @pytest.mark.parametrize("number", [200_000, pytest.param(10_000_000, marks=pytest.mark.thorough)])
@@ -134,6 +141,43 @@ def test_whole_rewards_are_summed_exactly():
     check_sums(state, arms, rewards, 777, 0.0)
 
 
+@pytest.mark.parametrize(("window", "delay"), [(1_000, 7), (100, 400)])
+def test_sums_of_late_rewards_do_not_drift(window, delay):
+    """Each of the late rewards leaves the sum as what it was told as."""
+    policy, blocks = make(4, window=window), 20_000 // delay
+    rng = np.random.default_rng(1)
+    arms = rng.choice([0, 1, 2], (blocks, delay), p=[0.9, 0.0999, 0.0001]).astype(np.int32)
+    rewards = rng.normal(1.0, 1.0, (blocks, delay)).astype(np.float32)
+
+    @jax.jit
+    def told_late(state, arms, rewards):
+        def withheld(state, arm):
+            return policy.update(state, Pull(arm), jnp.float32(jnp.nan), KEY), None
+
+        def block(state, pulls):
+            state, _ = jax.lax.scan(withheld, state, pulls[0])
+            each = jax.nn.one_hot(pulls[0], 4)
+            totals = (each * pulls[1][:, None]).sum(axis=0)
+            return policy.learn(state, RewardFeedback(each.sum(0).astype(jnp.int32), totals)), None
+
+        return jax.lax.scan(block, state, (arms, rewards))[0]
+
+    state = told_late(policy.init(KEY), arms, rewards)
+    rows = np.asarray(state.recent, np.float64)
+    assert (rows[:, 0] >= 0).all()
+    assert (np.asarray(state.late) == 0).all()
+    for arm in range(4):
+        here = rows[rows[:, 0] == arm, 1]
+        assert int(state.pulls[arm]) == len(here) == (arms.ravel()[-window:] == arm).sum()
+        assert float(state.total[arm]) + float(state.carry[arm]) == pytest.approx(
+            here.sum(), abs=1e-8
+        )
+    last = arms.ravel()[-window:] == 0
+    if window > delay:  # whole blocks, but for the first
+        exact = rewards.ravel()[-window:][last].mean()
+        assert float(state.mean[0]) == pytest.approx(exact, abs=0.01)
+
+
 def test_the_window_goes_on_at_the_end_of_time():
     policy, last = make(2, window=1_000), 2**31 - 1
     state = policy.init(KEY)._replace(t=jnp.int32(last - 3))
@@ -149,7 +193,8 @@ quickly = pytest.mark.usefixtures("quick_compilation")
 """For the last tests of the file: it lasts until its end."""
 
 
-def replayed(num_arms, num, steps, window, seed):
+def cases(num_arms, num, window, seed):
+    """Policies and their oracles."""
     rng = np.random.default_rng(seed)
     active = sizes(num, num_arms, seed)
     policies, oracles = [], []
@@ -159,6 +204,11 @@ def replayed(num_arms, num, steps, window, seed):
             SWUCB(num_arms=num_arms, active_arms=mask(k, num_arms), window=window, std=std, xi=xi)
         )
         oracles.append(Oracle(k, window, 2 * std, xi))
+    return policies, oracles
+
+
+def replayed(num_arms, num, steps, window, seed):
+    policies, oracles = cases(num_arms, num, window, seed)
     arms, keys = random_arms(num_arms, num, seed), run_keys(num, seed)
     check_pulls(oracles, *pull_histories(stacked(policies), arms, keys, steps))
 
@@ -180,3 +230,16 @@ def test_sw_ucb_follows_the_paper_often(num_arms, window):
 @quickly
 def test_sw_ucb_follows_the_paper_for_long():
     replayed(PADDED, 4, 5_000, 300, seed=11)
+
+
+@quickly
+@pytest.mark.parametrize(
+    ("window", "delay"), some([(20, 3), (20, 50), (7, 2), (60, 10), (50, 50)], [(20, 3), (20, 50)])
+)
+def test_sw_ucb_follows_the_paper_where_rewards_come_late(window, delay):
+    num, steps = 100, 150
+    policies, oracles = cases(PADDED, num, window, seed=30)
+    arms, keys = random_arms(PADDED, num, 30), run_keys(num, 30)
+    pulled, rewards = late_pull_histories(stacked(policies), arms, keys, steps, delay)
+    for run, oracle in enumerate(oracles):
+        judge_late(oracle, pulled[run], rewards[run], delay)
