@@ -65,6 +65,7 @@ def commands(matrix, log, grid, folder):
         ("plan", log, "--policies", "uniform", "--max-votes", "20", "--draws", "2", "--seeds", "2",
          "--out", folder / f"plan{ACTING}"),
         ("next", log, "--num", "2"),
+        ("new", folder / f"study{ACTING}"),
     ]  # fmt: skip
 
 
@@ -105,6 +106,7 @@ def test_no_error_prints_what_acts(name, capsys):
     options = {"run": ["--policy", NAME, "--problem", NAME, *SMALL], "list": [NAME]}
     options["worst-case"] = ["--policy", NAME, "--family", "btl", "--num-arms", "3", *SMALL[:2]]
     options["bounds"], options["compare"] = ["--problem", NAME], [NAME, "--policies", "a", NAME]
+    options["new"] = [f"{__file__}/{NAME}"]  # a file is no folder
     code, printed, errors = outcome(capsys, name, *options.get(name, [NAME]))
     assert (code, printed) == (2, "")
     require_safe(errors)
@@ -134,9 +136,12 @@ def test_no_parquet_is_written_to_a_terminal(capsys, monkeypatch, tmp_path):
 
 
 def test_all_that_is_printed_goes_through_one_function():
-    """Nothing in the package writes to the terminal but the modules that make lines safe."""
+    """Nothing in the package writes to the terminal but the modules that make lines safe; examples
+    are not of the package."""
     found = set()
     for path in Path(jaxduel.__file__).parent.rglob("*.py"):
+        if "examples" in path.parts:
+            continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call):
                 called = ast.unparse(node.func)
