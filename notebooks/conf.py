@@ -2,7 +2,8 @@
 
     python -m sphinx -W -b html notebooks site/manual
 
-Pages on policies, papers and public names are generated before each build, from the package alone.
+Pages on policies, papers and public names, and the numbers on the first page, are generated before
+each build, from the repository alone.
 """
 
 import os

@@ -5,9 +5,10 @@ import json
 import pandas as pd
 import pytest
 
+import jaxduel as jd
 from jaxduel.studies import papers
 from jaxduel.studies.report.records import ClaimRow, Figure, Measured, Section, encoded
-from notebooks.manual import check, docstrings, reports, which
+from notebooks.manual import check, docstrings, front, reports, which
 
 TEXT = """Beat the Mean, Algorithm 1.
 
@@ -102,6 +103,32 @@ def test_pages_of_papers_have_verdicts_and_a_report_adds_figures(report, monkeyp
     assert "toy/report.json" not in copied
 
 
+def test_a_picture_is_kept_for_builds_without_a_report(report, monkeypatch, tmp_path):
+    folder, _ = report
+    for name, value in (
+        ("VERDICTS", tmp_path / "verdicts.json"),
+        ("KEPT", tmp_path / "kept"),
+        ("SHOWN", {"toy": "1a"}),
+        ("SOURCE", tmp_path / "source"),
+    ):
+        monkeypatch.setattr(reports, name, value)
+    reports.keep(folder, ("toy",))
+    assert (tmp_path / "kept" / "toy-figure-1a.png").read_bytes() == b"picture"
+    _, words, figure = reports.figures(reports.sections()["toy"], "reference/papers/toy")
+    assert words == "One of the figures that `jaxduel reproduce toy` makes."
+    assert "{figure} toy-figure-1a.png\n:alt: A falls\n\nFigure 1a: regret. Mean of" in figure
+    copied = tmp_path / "source" / "reference" / "papers" / "toy-figure-1a.png"
+    assert copied.read_bytes() == b"picture"
+
+
+def test_the_pictures_that_are_kept_are_those_of_the_papers():
+    known = reports.sections()
+    for name, panel in reports.SHOWN.items():
+        (figure,) = known[name].figures
+        assert figure.name == panel
+        assert (reports.KEPT / f"{name}-{figure.picture}").is_file()
+
+
 def test_verdicts_are_kept_without_figures_and_of_whole_papers_alone(report, monkeypatch, tmp_path):
     folder, section = report
     monkeypatch.setattr(reports, "VERDICTS", tmp_path / "verdicts.json")
@@ -110,6 +137,21 @@ def test_verdicts_are_kept_without_figures_and_of_whole_papers_alone(report, mon
     assert reports.sections()["toy"].claims == section.claims
     with pytest.raises(ValueError, match="other: not all was reproduced"):
         reports.keep(folder, ("toy", "other"))
+
+
+def test_numbers_of_the_first_page_come_from_their_files(report, monkeypatch, tmp_path):
+    policies, *others = front.numbers()
+    assert (policies.value, len(others)) == (str(len(jd.policies.names())), 3)
+    speed, regrets = tmp_path / "measured.json", tmp_path / "regret.csv"
+    speed.write_text(json.dumps({"plain C": {"rows": [[front._CASE, 2.34, 1.0, 2.29]]}}))
+    regrets.write_text("source,t\nWu,100\nWu,1000\necw_rmed.c paper,100\n")
+    monkeypatch.setattr(front, "_SPEED", speed)
+    monkeypatch.setattr(front, "_OTHERS", regrets)
+    monkeypatch.setattr(reports, "sections", lambda: {"toy": report[1]})
+    _, claims, seconds, agreeing = front.numbers()
+    assert (claims.value, claims.words.partition(": ")[2]) == ("1", "1 undecided")
+    assert (seconds.value, seconds.words[-17:]) == ("2.3 ms", "2.3 times plain C")
+    assert agreeing.value == "2"
 
 
 def test_verdicts_of_the_manual_are_on_the_claims_of_the_papers():

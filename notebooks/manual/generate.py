@@ -12,7 +12,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
-from notebooks.manual import api, citation, pages, papers, policies, public, reports, sizes
+from notebooks.manual import api, citation, front, pages, papers, policies, public, reports, sizes
 from notebooks.manual.check import broken
 from notebooks.manual.gallery import Gallery, fill, gallery
 from notebooks.manual.links import Links
@@ -59,6 +59,7 @@ def _write_pages(app: Sphinx) -> None:
             "notebooks.manual.measure FOLDER"
         )
     citation.write()
+    front.write()
     pages.forget_others([*policies.write_pages(), *papers.write_pages(), *api.write_pages()])
 
 

@@ -1,4 +1,5 @@
-"""Measures the numbers of the manual: `regret.csv` of the pictures, `verdicts.json` of the papers.
+"""Measures the numbers of the manual: `regret.csv` of the pictures, `verdicts.json` of the papers,
+and the papers' pictures in `kept`.
 
     python -m notebooks.manual.measure FOLDER [PAPER ...]
 

@@ -1,4 +1,5 @@
-"""What was measured of the papers: their claims, and with the folder of a report their figures."""
+"""What was measured of the papers: their claims, a figure of some, and with the folder of a report
+all figures."""
 
 from __future__ import annotations
 
@@ -11,19 +12,28 @@ from pydantic import TypeAdapter
 
 from jaxduel.studies.papers.paper import Paper
 from jaxduel.studies.report import page
-from jaxduel.studies.report.records import ClaimRow, Section, read_section
+from jaxduel.studies.report.records import ClaimRow, Figure, Section, read_section
 from notebooks.manual.pages import GENERATED, SOURCE, table
 
 VERDICTS = Path(__file__).with_name("verdicts.json")
 """Claims with their verdicts at default sizes, by `python -m notebooks.manual.measure`."""
 FOLDER = Path(given) if (given := os.environ.get("JAXDUEL_REPORT")) else None
 """A folder that `jaxduel reproduce all` made: pages have its figures, and link to its report."""
+KEPT = Path(__file__).with_name("kept")
+"""Pictures of `SHOWN`, kept for builds without a report."""
+SHOWN = {
+    "batched-dueling": "1a",
+    "double-thompson": "1a",
+    "copeland-rmed": "1e",
+    "batched-mab": "1a",
+}
+"""A panel of each paper whose picture is kept."""
 _COPY = "report"
 _SECTIONS = TypeAdapter(dict[str, Section])
 
 
 def keep(folder: Path, names: Sequence[str]) -> None:
-    """Writes the verdicts of some papers from the folder of a report into the file.
+    """Keeps the verdicts of some papers, and the pictures of `SHOWN`, from the folder of a report.
 
     Raises:
       ValueError: if a paper is missing.
@@ -34,8 +44,21 @@ def keep(folder: Path, names: Sequence[str]) -> None:
     kept = _SECTIONS.validate_json(VERDICTS.read_bytes()) if VERDICTS.exists() else {}
     for name, section in found.items():
         if section:
-            kept[name] = Section(name, section.title, section.order, claims=section.claims)
+            own = [
+                each for each in section.figures if each.picture and each.name == SHOWN.get(name)
+            ]
+            shown = tuple(_keep(folder / name, section, each) for each in own)
+            kept[name] = Section(
+                name, section.title, section.order, claims=section.claims, figures=shown
+            )
     VERDICTS.write_bytes(_SECTIONS.dump_json(kept, indent=1) + b"\n")
+
+
+def _keep(folder: Path, section: Section, figure: Figure) -> Figure:
+    """Copies a picture; returns the words about it, without its numbers."""
+    KEPT.mkdir(exist_ok=True)
+    shutil.copyfile(folder / figure.picture, KEPT / f"{section.name}-{figure.picture}")
+    return Figure(figure.name, figure.title, figure.caption, figure.alt, picture=figure.picture)
 
 
 def sections() -> dict[str, Section]:
@@ -70,30 +93,39 @@ def _measured(rows: tuple[ClaimRow, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def figures(section: Section, place: str) -> Iterator[str]:
-    """The figures of a paper, and a link to its part of the report; nothing without a report.
+    """The figures of a paper, and a link to its part of the report; without a report the figure
+    that is kept, if any.
 
     Args:
       section: what is known of it.
       place: its page in Sphinx.
     """
-    if FOLDER is None:
+    shown = [figure for figure in section.figures if _source(section, figure).is_file()]
+    if not shown:
         return
     yield "## Figures"
-    up = "../" * place.count("/")
-    link = f"{up}{_COPY}/{page.NAME}#{section.name}"
-    yield (
-        f'<a href="{link}">With curves that show their values, final regrets and run times</a>. '
-        f"Made by `{section.order}`."
-    )
-    for figure in section.figures:
-        source = FOLDER / section.name / figure.picture
-        if not figure.picture or not source.is_file():
-            continue
+    if FOLDER is None:
+        yield f"One of the figures that `{section.order}` makes."
+    else:
+        up = "../" * place.count("/")
+        link = f"{up}{_COPY}/{page.NAME}#{section.name}"
+        yield (
+            f'<a href="{link}">With curves that show their values, final regrets and run '
+            f"times</a>. Made by `{section.order}`."
+        )
+    for figure in shown:
         target = SOURCE / GENERATED / "papers" / f"{section.name}-{figure.picture}"
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
+        shutil.copyfile(_source(section, figure), target)
         alt = figure.alt.replace("\n", " ")
         yield f"```{{figure}} {target.name}\n:alt: {alt}\n\n{figure.title}. {figure.caption}\n```"
+
+
+def _source(section: Section, figure: Figure) -> Path:
+    """Where the picture of a figure is, if there is one."""
+    if FOLDER is None:
+        return KEPT / f"{section.name}-{figure.picture}"
+    return FOLDER / section.name / figure.picture
 
 
 def copy_report(site: Path) -> None:
