@@ -40,8 +40,10 @@ POLICIES = {
 PULLS = {
     "detc": [{}, {"commit_pulls": 1e9}],
     "detc-minimax": [{}, {"commit_pulls": 100.0}],
+    "lucb": [{}],
 }
-"""Those that commit to pulls of an arm: in stage IV, or in a stage II that lasts to the end."""
+"""Those that commit to pulls of an arm: in stage IV, or in a stage II that lasts to the end, or
+after an answer."""
 
 RANDOM = {"ccb", "dts", "dts+", "rcs", "rex3", "self-sparring"}
 """Those whose quiet runs are drawn: the same law, other runs."""
@@ -120,8 +122,10 @@ def test_skipping_changes_no_play_of_any_small_instance(name, turns):
 def test_skipping_changes_no_pull(name, turns):
     arms, times = jd.problems.gaussian([0.8, 0.0]), [50, 51, 1_000, 5_000, LONG]
     for parameters in PULLS[name]:
-        policy = jd.policies.make(name, num_arms=2, horizon=LONG, **parameters)
-        usual = {"num_seeds": 50, "lanes": 50, "checkpoints": times}
+        if "horizon" in jd.policies.parameters(name):
+            parameters = {"horizon": LONG, **parameters}
+        policy = jd.policies.make(name, num_arms=2, **parameters)
+        usual = {"horizon": LONG, "num_seeds": 50, "lanes": 50, "checkpoints": times}
         skipped, plain = (jd.simulate(policy, arms, skip_quiet=s, **usual) for s in (True, False))
         assert np.array_equal(skipped.plays, plain.plays)
         assert np.array_equal(skipped.regret, plain.regret)
