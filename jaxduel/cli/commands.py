@@ -29,8 +29,8 @@ from jaxduel.cli.worst_case import worst_case
 from jaxduel.errors import InputError, SolverError, StorageError
 from jaxduel.files import why
 
-FAILED, WRONG_INPUT = 1, 2
-"""Exit codes; `interrupts.INTERRUPTED` is another."""
+FAILED, WRONG_INPUT, CLOSED = 1, 2, 129
+"""Exit codes; `interrupts.INTERRUPTED` is another. The last is of a terminal that has closed."""
 _DESCRIPTION = "Simulates dueling bandits and batched multi-armed bandits."
 COMMANDS = {
     "list": list_names,
@@ -94,6 +94,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         screen.say(f"jaxduel: error: {error}")
         return FAILED
     except OSError as error:
+        if error.errno == errno.EIO and error.filename is None:  # before its signal has come
+            return CLOSED
         file = "a file" if error.filename is None else f"'{error.filename}'"
         said = f"{file} cannot be read or written"
         if error.errno in _FULL:

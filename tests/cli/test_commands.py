@@ -1,8 +1,11 @@
 """The command line: help, completion, options of all commands, bad input in one line."""
 
+import errno
 import importlib.metadata
 import io
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -180,3 +183,11 @@ def test_wrong_usage_is_code_2(capsys, arguments):
     code, _, errors = outcome(capsys, *arguments)
     assert code == 2
     assert "Traceback" not in errors
+
+
+def test_a_terminal_that_closes_before_its_signal_comes_is_no_error(monkeypatch):
+    def closed(*_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(commands, "say", closed)
+    assert commands.main([]) == commands.CLOSED == 128 + signal.SIGHUP
