@@ -94,14 +94,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         screen.say(f"jaxduel: error: {error}")
         return FAILED
     except OSError as error:
-        if error.errno == errno.EIO and error.filename is None:  # before its signal has come
-            return CLOSED
         file = "a file" if error.filename is None else f"'{error.filename}'"
         said = f"{file} cannot be read or written"
         if error.errno in _FULL:
             _discard_output()
             said = "the output cannot be written"
-        screen.say(f"jaxduel: error: {said}: {why(error)}.")
+        try:
+            screen.say(f"jaxduel: error: {said}: {why(error)}.")
+        except OSError:  # the terminal has closed, and its signal has not come yet
+            return CLOSED
         return WRONG_INPUT
     except KeyboardInterrupt:
         interrupts.say_once()

@@ -190,4 +190,5 @@ def test_a_terminal_that_closes_before_its_signal_comes_is_no_error(monkeypatch)
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr(commands, "say", closed)
+    monkeypatch.setattr(commands.screen, "say", closed)
     assert commands.main([]) == commands.CLOSED == 128 + signal.SIGHUP
