@@ -93,7 +93,7 @@ class PolicyReport(Report):
     assumes: tuple[str, ...]
     """Assumptions of its guarantee, in words."""
     can: tuple[str, ...]
-    """Abilities that it has, of those that its kind of plays can have."""
+    """Abilities that the policy has, of the abilities that its kind of plays can have."""
     cannot: tuple[str, ...]
     """Abilities that it lacks."""
     cost: str | None

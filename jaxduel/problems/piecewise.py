@@ -235,7 +235,8 @@ def piecewise(
 
     Raises:
       InputError: fewer than two instances, of different numbers of arms or of different kinds, or
-        with ties that are told from coins; times that do not increase, or as many as do not fit.
+        with ties that are told from coins; times that do not increase, or too many
+        or too few of them.
 
     Example:
       >>> import jax

@@ -95,7 +95,6 @@ def _cast_pull(
     counts: jax.Array | bool,
 ) -> Ballots:
     """`cast` of a pull."""
-
     num, place = arms.shape[0], jnp.where(counts, ballots.passed, cell.poll.checkpoints.shape[0])
     flat: Pulled = jax.tree.map(lambda x: x.reshape(-1), ballots.wins)
     there = Pull(place * num + pull.arm)
@@ -151,11 +150,7 @@ def hear(
     if ballots is None or cell.poll.asks is None:
         return ballots
     answer, last = cell.policy.answer(state), jnp.asarray(cell.poll.checkpoints)[-1]
-    stops = counts & (ballots.stopped < 0) & (answer != UNDECIDED) & (ballots.votes <= last)
-    return ballots._replace(
-        stopped=jnp.where(stops, ballots.votes, ballots.stopped),
-        named=jnp.where(stops, answer, ballots.named),
-    )
+    return _stopped(ballots, counts & (answer != UNDECIDED) & (ballots.votes <= last), answer)
 
 
 def is_full(cell: Cell, ballots: Ballots | None) -> jax.Array:
@@ -201,7 +196,8 @@ def _judged(
 
 
 def _stopped(ballots: Ballots, stops: jax.Array, arm: jax.Array) -> Ballots:
-    """The ballots after the rule has named an arm, if it does and had not before."""
+    """The ballots after the rule, or the policy, has named an arm, if it does and had not
+    before."""
     stops &= ballots.stopped < 0
     return ballots._replace(
         stopped=jnp.where(stops, ballots.votes, ballots.stopped),

@@ -277,7 +277,7 @@ def sums_of(problem: Problem, gathered: Any) -> np.ndarray:
 
 def totals_of(problem: ArmsProblem, gathered: Any, pulls: np.ndarray) -> np.ndarray:
     """The sums of rewards that an instance has gathered, (..., K) float64; `pulls`, (..., K or
-    more), are those that gave them, and the rest as in `sums_of`."""
+    more), are the pulls that gave the rewards; the other arguments are those of `sums_of`."""
     num = problem.num_arms
     if isinstance(gathered, Rewards):
         return np.asarray(gathered.ones[..., :num], np.float64)
@@ -323,7 +323,8 @@ def _shares(left: jax.Array, n: jax.Array, last: jax.Array) -> jax.Array:
     """The comparisons or pulls of a round in each stretch: (S, ...) int32.
 
     Args:
-      left: (S - 1,) int32, of the whole round, those that come before each change; may be negative.
+      left: (S - 1,) int32, number of plays, from the round's first on, that come before each
+        change; may be negative.
       n: (...) int32, of each pair or arm, made one pair or arm after another.
       last: (...) int32, the number of the last of them in the round, from 1.
     """

@@ -96,7 +96,7 @@ def _bernoulli_ratio(ones: jax.Array, zeros: jax.Array, best: jax.Array) -> jax.
     Averages that lead by little, near 0 or near 1, are told apart by the rarer reward.
     """
     n, tiny = jnp.maximum(ones + zeros, 1.0), jnp.float32(1e-30)
-    share = n / (n[best] + n)
+    own, share = n[best] / (n[best] + n), n / (n[best] + n)
     p = (ones[best] + ones) / (n[best] + n)
     q = (zeros[best] + zeros) / (n[best] + n)
     up, down = ones / n, zeros / n
@@ -107,7 +107,7 @@ def _bernoulli_ratio(ones: jax.Array, zeros: jax.Array, best: jax.Array) -> jax.
         as the linear terms cancel."""
         return p * _h(more / jnp.maximum(p, tiny)) + q * _h(-more / jnp.maximum(q, tiny))
 
-    return n[best] * divergence(lead * share) + n * divergence(-lead * (1.0 - share))
+    return n[best] * divergence(lead * share) + n * divergence(-lead * own)
 
 
 def _h(u: jax.Array) -> jax.Array:

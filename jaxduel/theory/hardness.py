@@ -1,4 +1,4 @@
-"""How many pulls it takes to name the best arm, up to logarithms, from the gaps alone.
+"""The pulls that naming the best arm takes, up to logarithms, from the gaps alone.
 
 Paper: Audibert, Bubeck and Munos, "Best Arm Identification in Multi-Armed Bandits" (COLT 2010),
 section 2. Its rewards are in [0, 1]: for Gaussian rewards of standard deviation s, 4 s^2 times the

@@ -25,7 +25,7 @@ from jaxduel.policies.registry import as_policy, name_of
 from jaxduel.policies.warm_start import checked_start
 from jaxduel.problems import ArmsProblem, DuelingProblem
 from jaxduel.problems.catalogue import as_problem
-from jaxduel.problems.piecewise import require_constant
+from jaxduel.problems.piecewise import require_constant, rewards_of
 from jaxduel.simulation import checkpoints as times
 from jaxduel.simulation.checking import TIES, Settings
 from jaxduel.simulation.devices import Device
@@ -287,7 +287,7 @@ def _prepared(
     grid = times.resolve(asked["checkpoints"], budget)
     before = None if asked["start"] is None else _counts(asked["start"], num_arms)
     start = None if before is None or asked["afresh"] else checked_start(policies[0], before)
-    law = problems[0].rewards if isinstance(problems[0], ArmsProblem) else None
+    law = rewards_of(problems[0])
     settings = Settings(
         **{name: asked[name] for name in _SHARED},
         regret="pulls" if rewards else "copeland",

@@ -1,4 +1,4 @@
-"""What was measured of the papers: their claims, a figure of some, and with the folder of a report
+"""Measurements of the papers: their claims, a figure of some, and with the folder of a report
 all figures."""
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from jaxduel.errors import InputError
 from jaxduel.numerics import compensated
 from jaxduel.numerics.choice import first_largest
 from jaxduel.numerics.compacted_cond import compacted_cond
+from jaxduel.policies.arms.estimates import at_arm
 from jaxduel.policies.arms.unseen import pulled_once_more, unseen
 from jaxduel.policies.base import Key, Pull, RewardFeedback
 from jaxduel.policies.checks import require, require_horizon
@@ -144,15 +145,15 @@ class DUCB:
 
     def update(self, state: DUCBState, plan: Pull, outcome: jax.Array, key: Key) -> DUCBState:
         """Counts the reward in the unit of its time; only the pulled arm's sums change."""
-        arm, known, age = plan.arm, ~jnp.isnan(outcome), state.age + 1
+        known, age = ~jnp.isnan(outcome), state.age + 1
         grown = self._rate() * age.astype(jnp.float32)
         weight = jnp.where(known, jnp.exp(grown), 0.0)
-        arms = state._replace(age=None, t=None)
-        one = jax.tree.map(lambda x: x[arm], arms)
-        one = one._replace(mean=pulled_once_more(one.mean))
-        one = _with_rewards(one, weight, jnp.where(known, weight * outcome, 0.0))
-        mode = "promise_in_bounds"
-        arms = jax.tree.map(lambda x, new: x.at[arm].set(new, mode=mode), arms, one)
+        more = weight, jnp.where(known, weight * outcome, 0.0)
+
+        def pulled(one: DUCBState) -> DUCBState:
+            return _with_rewards(one._replace(mean=pulled_once_more(one.mean)), *more)
+
+        arms = at_arm(state._replace(age=None, t=None), plan.arm, pulled)
         state = arms._replace(age=age, t=state.t + 1)
         return compacted_cond(_with_unit_1, grown >= _GROWN, state, grown)
 
@@ -168,15 +169,13 @@ def _with_rewards(state: DUCBState, weights: jax.Array, totals: jax.Array) -> DU
     total, carry = compensated.add(state.total, state.carry, totals)
     seen = weight > 0
     n = jnp.where(seen, compensated.value(weight, lost), 1.0)
-    return DUCBState(
+    return state._replace(
         mean=jnp.where(seen, compensated.value(total, carry) / n, state.mean),
         width=jnp.where(seen, jnp.sqrt(1.0 / n), state.width),
         weight=weight,
         lost=lost,
         total=total,
         carry=carry,
-        age=state.age,
-        t=state.t,
     )
 
 

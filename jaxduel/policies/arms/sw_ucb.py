@@ -17,6 +17,7 @@ from jaxduel.errors import InputError
 from jaxduel.numerics import compensated
 from jaxduel.numerics.choice import first_largest
 from jaxduel.numerics.memory import materialize
+from jaxduel.policies.arms.estimates import at_arm
 from jaxduel.policies.arms.unseen import unseen
 from jaxduel.policies.base import Key, Pull, RewardFeedback
 from jaxduel.policies.checks import MAX_HORIZON, require, require_horizon
@@ -190,10 +191,11 @@ def _changed(
     state: SWUCBState, arm: jax.Array, number: jax.Array, late: jax.Array, reward: jax.Array
 ) -> SWUCBState:
     """The state with other numbers of an arm's pulls in the window: `_with_rewards`."""
-    arms = state._replace(recent=None, t=None)
-    one = _with_rewards(jax.tree.map(lambda x: x[arm], arms), number, late, reward)
-    mode = "promise_in_bounds"
-    arms = jax.tree.map(lambda x, new: x.at[arm].set(new, mode=mode), arms, one)
+    arms = at_arm(
+        state._replace(recent=None, t=None),
+        arm,
+        lambda one: _with_rewards(one, number, late, reward),
+    )
     return arms._replace(recent=state.recent, t=state.t)
 
 

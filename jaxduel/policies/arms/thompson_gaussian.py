@@ -11,6 +11,7 @@ import numpy as np
 
 from jaxduel.numerics import compensated, normal
 from jaxduel.numerics.choice import first_largest
+from jaxduel.policies.arms.estimates import at_arm
 from jaxduel.policies.base import Key, Pull, RewardFeedback
 from jaxduel.policies.checks import require
 from jaxduel.policies.registry import register
@@ -99,16 +100,15 @@ class ThompsonGaussian:
         self, state: ThompsonGaussianState, plan: Pull, outcome: jax.Array, key: Key
     ) -> ThompsonGaussianState:
         """The posterior given one more reward; only the pulled arm's changes."""
-        arm, known, mode = plan.arm, ~jnp.isnan(outcome), "promise_in_bounds"
-        before = jax.tree.map(lambda x: x[arm], state)
-        now = self._given(before, known.astype(jnp.int32), jnp.where(known, outcome, 0.0))
-        return jax.tree.map(lambda x, new: x.at[arm].set(new, mode=mode), state, now)
+        known = ~jnp.isnan(outcome)
+        more = known.astype(jnp.int32), jnp.where(known, outcome, 0.0)
+        return at_arm(state, plan.arm, lambda one: self._given(one, *more))
 
     def learn(
         self, state: ThompsonGaussianState, feedback: RewardFeedback
     ) -> ThompsonGaussianState:
         """The posterior given rewards that were withheld."""
-        return self._given(state, feedback.pulls, feedback.totals)
+        return self._given(state, *feedback)
 
     def _given(
         self, state: ThompsonGaussianState, pulls: jax.Array, totals: jax.Array

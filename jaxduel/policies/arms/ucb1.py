@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from jaxduel.errors import InputError, unknown_name
-from jaxduel.numerics import compensated
 from jaxduel.numerics.choice import first_largest
+from jaxduel.policies.arms.estimates import at_arm, with_rewards
 from jaxduel.policies.arms.unseen import pulled_once_more, unseen
 from jaxduel.policies.base import Key, Pull, RewardFeedback
 from jaxduel.policies.checks import require, require_horizon
@@ -100,30 +100,14 @@ class UCB1:
 
     def update(self, state: UCB1State, plan: Pull, outcome: jax.Array, key: Key) -> UCB1State:
         """Counts the reward; nothing changes but the entries of the arm pulled."""
-        arm, known, arms = plan.arm, ~jnp.isnan(outcome), state._replace(t=None)
-        one = jax.tree.map(lambda x: x[arm], arms)
-        one = one._replace(mean=pulled_once_more(one.mean))
-        one = _with_rewards(one, known.astype(jnp.int32), jnp.where(known, outcome, 0.0))
-        mode = "promise_in_bounds"
-        arms = jax.tree.map(lambda x, new: x.at[arm].set(new, mode=mode), arms, one)
-        return arms._replace(t=state.t + 1)
+        known = ~jnp.isnan(outcome)
+        more = known.astype(jnp.int32), jnp.where(known, outcome, 0.0)
+
+        def pulled(one: UCB1State) -> UCB1State:
+            return with_rewards(one._replace(mean=pulled_once_more(one.mean)), *more)
+
+        return at_arm(state._replace(t=None), plan.arm, pulled)._replace(t=state.t + 1)
 
     def learn(self, state: UCB1State, feedback: RewardFeedback) -> UCB1State:
         """Counts rewards that were withheld."""
-        return _with_rewards(state, feedback.pulls, feedback.totals)
-
-
-def _with_rewards(state: UCB1State, pulls: jax.Array, totals: jax.Array) -> UCB1State:
-    """The state with more rewards, of all arms or of one; `mean` stays where there are none."""
-    n = state.pulls + pulls
-    total, carry = compensated.add(state.total, state.carry, totals)
-    seen, number = n > 0, jnp.maximum(n, 1).astype(jnp.float32)
-    mean = compensated.value(total, carry) / number
-    return UCB1State(
-        mean=jnp.where(seen, mean, state.mean),
-        width=jnp.where(seen, jnp.sqrt(1.0 / number), 0.0),
-        pulls=n,
-        total=total,
-        carry=carry,
-        t=state.t,
-    )
+        return with_rewards(state, *feedback)

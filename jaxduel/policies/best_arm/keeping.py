@@ -21,7 +21,7 @@ def keep_best(rewards: Rewards, arms: jax.Array, number: jax.Array, key: Key) ->
     Arms that were not pulled have the least.
 
     Args:
-      rewards: those that count.
+      rewards: the pulls and rewards that count.
       arms: (K,) bool, the arms to choose from.
       number: () int32, how many are kept, at most as many as there are.
       key: source of the order of equal arms. It must not be used for anything else.

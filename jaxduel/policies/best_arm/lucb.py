@@ -11,14 +11,14 @@ from jax import lax
 
 from jaxduel.numerics import count_true
 from jaxduel.numerics.choice import first_largest
-from jaxduel.policies.base import UNDECIDED, Key, Pull, Quiet, RewardFeedback
-from jaxduel.policies.best_arm.estimates import (
+from jaxduel.policies.arms.estimates import (
     Estimates,
     all_known,
     nothing_known,
     with_reward,
     with_rewards,
 )
+from jaxduel.policies.base import UNDECIDED, Key, Pull, Quiet, RewardFeedback
 from jaxduel.policies.checks import require
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass

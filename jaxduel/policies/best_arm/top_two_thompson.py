@@ -16,14 +16,14 @@ from jaxduel.numerics.choice import first_largest, first_least
 from jaxduel.numerics.compacted_cond import compacted_cond
 from jaxduel.numerics.normal import normal_from_bits
 from jaxduel.numerics.threefry import KeyWords, random_words, uniform, words_of
-from jaxduel.policies.base import Key, Pull, RewardFeedback
-from jaxduel.policies.best_arm.estimates import (
+from jaxduel.policies.arms.estimates import (
     Estimates,
     all_known,
     nothing_known,
     with_reward,
     with_rewards,
 )
+from jaxduel.policies.base import Key, Pull, RewardFeedback
 from jaxduel.policies.checks import require
 from jaxduel.policies.registry import register
 from jaxduel.pytrees import register_dataclass

@@ -15,7 +15,7 @@ from jaxduel.simulation.blocks import plan_kind
 
 _PATIENCE = 100_000
 _AFTER = 20
-"""Most comparisons, pulls or rounds up to the answer, and those that follow it."""
+"""Most comparisons, pulls or rounds up to the answer, and the number that follows the answer."""
 _ENDLESS = {
     Duel: "comparisons that the lower number always wins",
     Pull: "pulls whose reward is the larger the lower the number",

@@ -14,7 +14,8 @@ import numpy as np
 from jaxduel.errors import InputError
 from jaxduel.policies import registry
 from jaxduel.policies.base import Policy
-from jaxduel.problems import ArmsProblem, Problem
+from jaxduel.problems import Problem
+from jaxduel.problems.piecewise import rewards_of
 from jaxduel.simulation import blocks
 from jaxduel.simulation.cells import Poll
 from jaxduel.simulation.checking import TIES
@@ -44,8 +45,8 @@ class Question:
 
     def poll(self, problem: Problem, checkpoints: Sequence[int]) -> Poll:
         """Votes, or pulls, as the clock of a cell with a problem."""
-        rewards = problem.rewards if isinstance(problem, ArmsProblem) else None
-        return poll_of(checkpoints, problem.num_arms, self.stop, self.delta, rewards=rewards)
+        law = rewards_of(problem)
+        return poll_of(checkpoints, problem.num_arms, self.stop, self.delta, rewards=law)
 
 
 class Recipe(Protocol):

@@ -88,6 +88,18 @@ def check_pulls(oracles, arms, rewards):
             oracle.play(arm, reward)
 
 
+@jax.jit
+def against(policy, means):
+    """The arms pulled where pull t of arm i gives exactly means[t, i]."""
+    key = jax.random.key(0)
+
+    def step(state, now):
+        plan = policy.act(state, key)
+        return policy.update(state, plan, now[plan.arm], key), plan.arm
+
+    return jax.lax.scan(step, policy.init(key), means)[1]
+
+
 def random_case(k, rng):
     """Horizon and number of batches of one history: as users have them, or extreme."""
     kind = rng.random()

@@ -20,7 +20,7 @@ from tests.policies.arms.histories import (
     stacked,
 )
 from tests.policies.arms.oracle_runs import the_plan
-from tests.policies.arms.replays import PADDED, check_pulls, mask, run_keys, sizes
+from tests.policies.arms.replays import PADDED, against, check_pulls, mask, run_keys, sizes
 
 KEY = jax.random.key(0)
 
@@ -57,17 +57,6 @@ def told(policy, state, arms, rewards):
         return policy.update(state, Pull(pull[0]), pull[1], KEY), None
 
     return jax.lax.scan(step, state, (arms, rewards))[0]
-
-
-@jax.jit
-def against(policy, means):
-    """The arms pulled where pull t of arm i gives exactly means[t, i]."""
-
-    def step(state, now):
-        plan = policy.act(state, KEY)
-        return policy.update(state, plan, now[plan.arm], KEY), plan.arm
-
-    return jax.lax.scan(step, policy.init(KEY), means)[1]
 
 
 def test_without_discount_it_is_ucb1():

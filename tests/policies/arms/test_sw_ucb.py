@@ -22,7 +22,7 @@ from tests.policies.arms.histories import (
     stacked,
 )
 from tests.policies.arms.oracle_runs import the_plan
-from tests.policies.arms.replays import PADDED, check_pulls, mask, run_keys, sizes
+from tests.policies.arms.replays import PADDED, against, check_pulls, mask, run_keys, sizes
 
 KEY = jax.random.key(0)
 
@@ -64,17 +64,6 @@ def told(policy, state, arms, rewards):
         return policy.update(state, Pull(pull[0]), pull[1], KEY), wanted
 
     return jax.lax.scan(step, state, (arms, rewards))
-
-
-@jax.jit
-def against(policy, means):
-    """The arms pulled where pull t of arm i gives exactly means[t, i]."""
-
-    def step(state, now):
-        plan = policy.act(state, KEY)
-        return policy.update(state, plan, now[plan.arm], KEY), plan.arm
-
-    return jax.lax.scan(step, policy.init(KEY), means)[1]
 
 
 @pytest.mark.parametrize("window", [500, 10_000])

@@ -12,7 +12,7 @@ from scipy import stats
 import jaxduel as jd
 from jaxduel.numerics.normal import normal_from_bits
 from jaxduel.numerics.threefry import random_words, uniform, words_of
-from jaxduel.policies.best_arm.estimates import with_rewards
+from jaxduel.policies.arms.estimates import with_rewards
 from jaxduel.policies.best_arm.top_two_thompson import COIN, DRAWS, TopTwoThompson
 from jaxduel.policies.registry import to_32_bits
 from tests.oracles.best_arm.top_two_thompson import TopTwoThompson as Oracle

@@ -8,6 +8,7 @@ Paper: Jin, Xu, Xiao and Gu, "Double Explore-then-Commit" (COLT 2021), Algorithm
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
@@ -135,16 +136,16 @@ class UnknownGapSettings:
         return in_float64(formula, self.horizon, *given)
 
 
-class PullByPull(UnknownGapSettings):
+class PullByPull(UnknownGapSettings, ABC):
     """An algorithm for two arms whose gap is not known that goes pull by pull; its tests, `tested`,
     are not here.
 
     With delays counts and means are of known rewards, so that stages end when rewards become known.
     """
 
+    @abstractmethod
     def tested(self, state: DoubleETCState) -> DoubleETCState:
         """The state after the tests, and the turns between the stages."""
-        raise NotImplementedError
 
     def init(self, key: Key) -> DoubleETCState:
         """The beginning of stage I."""

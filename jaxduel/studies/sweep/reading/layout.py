@@ -158,7 +158,7 @@ NAMED_BY_PULLS = replace(
     across="pulls",
     compared="share of seeds for which none of the best arms is named after the last pull.",
 )
-"""How often the best arm is named, of arms with rewards."""
+"""The share of runs in which a rule names the best of arms with rewards."""
 MEASURES = {measure.dimension: measure for measure in (REGRET, NAMED)}
 """The measures, by their dimension."""
 
@@ -167,7 +167,7 @@ def measure_of(table: Any) -> Measure:
     """The measure of a data set, or of a table of its cells."""
     if NAMED.dimension not in table:
         return REGRET
-    rules = np.unique(np.asarray(table[NAMED.dimension], str))
+    rules = np.asarray(table[NAMED.dimension]).ravel()[:1]  # a sweep's rules are of one kind
     return NAMED_BY_PULLS if unit_of(rules) == "pulls" else NAMED
 
 

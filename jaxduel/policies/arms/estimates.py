@@ -1,8 +1,12 @@
-"""Mean rewards that are known at any time, of policies that pull one arm at a time."""
+"""Mean rewards that are known at any time, of policies that pull one arm at a time.
+
+States with the fields of `Estimates` beside others are taken in its place.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,9 +15,9 @@ from jaxduel.numerics import compensated
 
 
 class Estimates(NamedTuple):
-    """What is known of the arms: of each, or of one."""
+    """Known rewards of each arm, or of one."""
 
-    mean: jax.Array  # (K,) float32: of the arm's rewards; 0 if none is known
+    mean: jax.Array  # (K,) float32: of the arm's rewards; what it began with if none is known
     width: jax.Array  # (K,) float32: 1 / sqrt(n); 0 if none is known
     pulls: jax.Array  # (K,) int32: n, the number of its rewards
     total: jax.Array  # (K,) float32: the sum of its rewards,
@@ -26,18 +30,24 @@ def nothing_known(num_arms: int) -> Estimates:
     return Estimates(zeros, zeros, jnp.zeros(num_arms, jnp.int32), zeros, zeros)
 
 
-def with_rewards(estimates: Estimates, pulls: jax.Array, totals: jax.Array) -> Estimates:
+def with_rewards(estimates: Any, pulls: jax.Array, totals: jax.Array) -> Any:
     """The estimates after so many more rewards of these sums, of each arm or of one."""
     n = estimates.pulls + pulls
     total, carry = compensated.add(estimates.total, estimates.carry, totals)
-    number = jnp.maximum(n, 1).astype(jnp.float32)
-    return Estimates(
-        mean=compensated.value(total, carry) / number,
-        width=jnp.where(n > 0, jnp.sqrt(1.0 / number), 0.0),
+    seen, number = n > 0, jnp.maximum(n, 1).astype(jnp.float32)
+    return estimates._replace(
+        mean=jnp.where(seen, compensated.value(total, carry) / number, estimates.mean),
+        width=jnp.where(seen, jnp.sqrt(1.0 / number), 0.0),
         pulls=n,
         total=total,
         carry=carry,
     )
+
+
+def at_arm(state: Any, arm: jax.Array, change: Callable[[Any], Any]) -> Any:
+    """Arrays over the arms, with the entries of one arm as a function of them."""
+    changed = change(jax.tree.map(lambda x: x[arm], state))
+    return jax.tree.map(lambda x, new: x.at[arm].set(new, mode="promise_in_bounds"), state, changed)
 
 
 def with_reward(
@@ -46,10 +56,8 @@ def with_reward(
     """The estimates after a pull of an arm, unless its reward is withheld, NaN, or does not
     count."""
     known = counts & ~jnp.isnan(reward)
-    one = jax.tree.map(lambda x: x[arm], estimates)
-    one = with_rewards(one, known.astype(jnp.int32), jnp.where(known, reward, 0.0))
-    mode = "promise_in_bounds"
-    return jax.tree.map(lambda x, new: x.at[arm].set(new, mode=mode), estimates, one)
+    more = known.astype(jnp.int32), jnp.where(known, reward, 0.0)
+    return at_arm(estimates, arm, lambda one: with_rewards(one, *more))
 
 
 def all_known(estimates: Estimates, active: jax.Array) -> jax.Array:
