@@ -60,6 +60,8 @@ class Runs:
       separate: whether each time has separate runs, with that time as horizon.
       most: (M,) float64, the largest regret that a run can have; None: the largest of these runs.
       settles: whether the policy may settle on a wrong arm for good.
+      confidence: confidence of the intervals by which claims are judged (those of `interval`, which
+        figures show, always have 0.95).
 
     Example:
       >>> import jaxduel as jd
@@ -79,6 +81,7 @@ class Runs:
     separate: bool = False
     most: np.ndarray | None = field(default=None, repr=False)
     settles: bool = True
+    confidence: float = 0.95
 
     @property
     def num_runs(self) -> int:

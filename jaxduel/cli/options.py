@@ -3,6 +3,7 @@ policies."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
@@ -56,6 +57,16 @@ def _optional_count(words: Sequence[str]) -> int:
     if len(words) > 1:
         raise ValueError(f"'{' '.join(words)}' is more than one number")
     return _count(words or ["3"])
+
+
+def _optional_hours(words: Sequence[str]) -> float:
+    """Hours, or 1 where the option stands alone."""
+    if len(words) > 1:
+        raise ValueError(f"'{' '.join(words)}' is more than one number")
+    hours = float((words or ["1"])[0])
+    if not 0 <= hours < math.inf:
+        raise ValueError(f"'{words[0]}' is no number of hours from 0 on")
+    return hours
 
 
 def _shard(words: Sequence[str]) -> Share:
@@ -127,6 +138,9 @@ MaybeTime = Annotated[Time | None, arg(metavar="HH:MM[:SS]", help_behavior_hint=
 Anchor = Annotated[str | None, arg(metavar="NAME[=RATING]", help_behavior_hint="")]
 Arms = Annotated[tuple[str, ...] | None, _optional("ARM ...", tuple), arg(help_behavior_hint="")]
 MaybeTop = Annotated[int | None, _optional("[N]", _optional_count), arg(help_behavior_hint="")]
+MaybeHours = Annotated[
+    float | None, _optional("[HOURS]", _optional_hours), arg(help_behavior_hint="")
+]
 Silent = arg(help_behavior_hint="")
 """Hides tyro's hint at a default: the option's own help says what leaving it out means."""
 

@@ -26,6 +26,7 @@ _WANTED = {
     "I": "I/N, two whole numbers with I from 1 to N, such as 2/8",
     "HH": "a time of day such as 07:45:00, or a date and time such as 2026-11-25T07:45",
     "FLOAT": "a number",
+    "HOURS": "a number of hours from 0 on, or nothing",
     "N": "a whole number of at least 1, or nothing",
     "P": "probabilities such as 0.95",
     "T": "whole numbers such as 1000 or 1e6",

@@ -11,7 +11,7 @@ from tyro.conf import Positional
 
 from jaxduel import interrupts
 from jaxduel.cli.lines import say, write
-from jaxduel.cli.options import MaybeCount, MaybeFolder, Silent, Switch, Whole
+from jaxduel.cli.options import MaybeCount, MaybeFolder, MaybeHours, Silent, Switch, Whole
 from jaxduel.cli.start import start_jax
 from jaxduel.errors import InputError
 
@@ -23,6 +23,7 @@ def reproduce(
     runs: MaybeCount = None,
     seed: Whole = 0,
     out: MaybeFolder = None,
+    decide: MaybeHours = None,
 ) -> int:
     """Make the figures of a paper, or of all, and measure claims.
 
@@ -35,15 +36,24 @@ def reproduce(
       runs: runs on each instance, instead of the default or the paper's.
       seed: root of all randomness.
       out: folder for files and finished curves; figures/PAPER, or figures, if left out.
+      decide: core-hours, 1 if none are named, for up to 32 times the runs of claims that are
+        undecided; with all, for each paper.
     """
     from jaxduel.studies import papers
 
     if paper == "all":
-        return _reproduce_all(figure, full, runs, seed, out)
+        return _reproduce_all(figure, full, runs, seed, out, decide)
     start_jax()
     with interrupts.says("interrupted; what had finished is kept"):
         outcome = papers.reproduce(
-            paper, figure=figure, full=full, out=out, seed=seed, runs=runs, progress=True
+            paper,
+            figure=figure,
+            full=full,
+            out=out,
+            seed=seed,
+            runs=runs,
+            progress=True,
+            decide=decide,
         )
         if outcome.interrupted:
             interrupts.say_once()
@@ -54,7 +64,12 @@ def reproduce(
 
 
 def _reproduce_all(
-    figure: str | None, full: bool, runs: int | None, seed: int, out: Path | None
+    figure: str | None,
+    full: bool,
+    runs: int | None,
+    seed: int,
+    out: Path | None,
+    decide: float | None,
 ) -> int:
     """Reproduces all papers, and prints a line about each paper and the path of the page."""
     from jaxduel.studies.papers.everything import FOLDER, reproduce_all
@@ -64,7 +79,9 @@ def _reproduce_all(
         raise InputError("--figure is of one paper: it does not go with 'all'.")
     start_jax()
     with interrupts.says("interrupted; what had finished is kept, and is in the page"):
-        outcome = reproduce_all(FOLDER if out is None else out, full, seed, runs, progress=True)
+        outcome = reproduce_all(
+            FOLDER if out is None else out, full, seed, runs, progress=True, decide=decide
+        )
         if outcome.interrupted:
             interrupts.say_once()
     for section in outcome.sections:

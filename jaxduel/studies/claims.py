@@ -24,10 +24,11 @@ class Measurement:
     Attributes:
       where: the instance.
       what: the quantity, such as "SCOMP2 / RMED1" for a ratio of mean final regrets, or in words.
-      estimate: its value, with its 95 % interval.
+      estimate: its value, with its interval.
       verdict: the verdict on the claim on this instance, from the interval.
       medians: for a ratio of means, the ratio of medians over runs, for comparison; else NaN. No
         verdict depends on it.
+      decidable: False if the verdict is open for another reason than too few runs.
     """
 
     where: str
@@ -35,6 +36,12 @@ class Measurement:
     estimate: Estimate
     verdict: Verdict
     medians: float = math.nan
+    decidable: bool = True
+
+    def left_open(self) -> Measurement:
+        """The same number, which decides nothing however many runs there are: T is too short, or
+        something else is missing."""
+        return replace(self, verdict="undecided", decidable=False)
 
     @property
     def missed(self) -> int | None:
@@ -87,6 +94,7 @@ class Claim:
       needs: a sentence on the runs it takes to decide the claim; shown while it is undecided.
       reason: sentences on why the claim does not hold here, if known; shown unless it is confirmed.
       measurements: the numbers, once the claim is measured.
+      read: keys of the runs that they were made of, missing ones included.
     """
 
     quote: str
@@ -98,6 +106,7 @@ class Claim:
     needs: str = ""
     reason: str = ""
     measurements: tuple[Measurement, ...] = ()
+    read: frozenset[tuple[str, str]] = frozenset()
 
     def measured(self, evidence: Any) -> Claim:
         """The claim with its measurements."""

@@ -1,8 +1,9 @@
-"""Estimates with 95 % intervals that claims are judged by: ratios, spreads, slopes, constants.
+"""Estimates with intervals that claims are judged by: ratios, spreads, slopes, constants.
 
-Intervals of regret allow for rare runs that no sample shows (`jaxduel.studies.weighting`).
-Independent estimates are combined by the method of G. Zou and A. Donner, Statistics in Medicine 27
-(2008): squared distances of the ends are added.
+Intervals have the confidence of their runs (`Runs.confidence`): 95 %, or more if claims are judged
+several times (`jaxduel.studies.deciding`). Those of regret allow for rare runs that no sample shows
+(`jaxduel.studies.weighting`). Independent estimates are combined by the method of G. Zou and A.
+Donner, Statistics in Medicine 27 (2008): squared distances of the ends are added.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from jaxduel.runs import Runs
-from jaxduel.stats import interval95, standard_error
-from jaxduel.studies.weighting import ratio95, unseen_cost
+from jaxduel.stats import standard_error
+from jaxduel.studies.weighting import ratio_interval, unseen_cost
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Estimate:
 
     Attributes:
       value: the number.
-      lower, upper: the ends of its 95 % interval; NaN if unknown.
+      lower, upper: the ends of its interval; NaN if unknown.
       runs: number of independent runs or instances, the smaller one of two samples; None for a
         number that was computed, not estimated, such as the constant of a bound.
     """
@@ -35,7 +36,7 @@ class Estimate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval."""
+        """The ends of the interval."""
         return self.lower, self.upper
 
     def times(self, factor: float) -> Estimate:
@@ -83,7 +84,7 @@ def final_ratio(above: Runs, below: Runs) -> Estimate:
         return apart(above, below)
     pairs = above.by_group(above.final), below.by_group(below.final)
     high, low = _unseen(above, above.final), _unseen(below, below.final)
-    return _ratio(*pairs, (high, 0.0), (0.0, low))
+    return _ratio(*pairs, (high, 0.0), (0.0, low), above.confidence)
 
 
 def apart(above: Runs, below: Runs) -> Estimate:
@@ -121,7 +122,8 @@ def slope(runs: Runs) -> Estimate:
     first, last = runs.regret[:, begin], runs.final
     late, early = _unseen(runs, last), _unseen(runs, first, begin)
     pairs = runs.by_group(last), runs.by_group(first)
-    return _ratio(*pairs, (late, 0.0), (early, early)).log().times(1 / length)
+    ratio = _ratio(*pairs, (late, 0.0), (early, early), runs.confidence)
+    return ratio.log().times(1 / length)
 
 
 def growth(runs: Runs) -> Estimate:
@@ -136,13 +138,17 @@ def growth(runs: Runs) -> Estimate:
     return _mean(runs, grown, _unseen(runs, grown)).times(1 / length)
 
 
-def mean_of(values: np.ndarray) -> Estimate:
+def mean_of(values: np.ndarray, confidence: float = 0.95) -> Estimate:
     """The mean of independent numbers, (n,), one per run or instance, with the interval of
     Student's t: for numbers that rare runs do not dominate, such as shares."""
-    mean = float(values.mean())
-    error = float(standard_error(values, np.arange(len(values))))
-    lower, upper = interval95(mean, error, len(values))
-    return Estimate(mean, float(lower), float(upper), len(values))
+    from scipy.special import stdtrit
+
+    mean, count = float(values.mean()), len(values)
+    half = math.nan
+    if count > 1:
+        error = standard_error(values, np.arange(count))
+        half = float(stdtrit(count - 1, (1 + confidence) / 2) * error)
+    return Estimate(mean, mean - half, mean + half, count)
 
 
 def ratio_of_seen(above: np.ndarray, below: np.ndarray) -> Estimate:
@@ -177,17 +183,20 @@ def _ratio(
     below: np.ndarray,
     highest: tuple[float, float],
     lowest: tuple[float, float],
+    confidence: float = 0.95,
 ) -> Estimate:
-    """The ratio of means of groups; arguments as in `ratio95`."""
+    """The ratio of means of groups; arguments as in `ratio_interval`."""
     with np.errstate(all="ignore"):
         value = float(np.float64(above.mean()) / below.mean())
-    return Estimate(value, *ratio95(above, below, highest, lowest), len(above))
+    ends = ratio_interval(above, below, highest, lowest, confidence)
+    return Estimate(value, *ends, len(above))
 
 
 def _mean(runs: Runs, values: np.ndarray, most: float) -> Estimate:
     """The mean of numbers of runs, each at least 0; an unseen run has at most `most`."""
     own = runs.by_group(values)
-    return _ratio(own, runs.by_group(np.ones(len(values))), (most, 1.0), (0.0, 1.0))
+    ones = runs.by_group(np.ones(len(values)))
+    return _ratio(own, ones, (most, 1.0), (0.0, 1.0), runs.confidence)
 
 
 def _std(runs: Runs) -> Estimate:

@@ -33,9 +33,7 @@ class Finder:
         for data in where:
             pair = self._pair(data, policy, other)
             if pair is not None:
-                early = int(pair[0].times[-1]) < judged_from
-                verdict: Judge = (lambda _: "undecided") if early else judge
-                found.append(self._of_means(data, *pair, verdict))
+                found.append(self._of_means(data, *pair, judge, judged_from=judged_from))
         return found
 
     def against_best(
@@ -132,6 +130,10 @@ class Finder:
         shares = runs.ordered_shares(load(data).copeland_winners)
         return shares if len(shares) else None
 
+    def confidence(self, name: str, data: str) -> float:
+        """Confidence of the intervals by which a competitor's runs are judged."""
+        return self.runs[data, name].confidence
+
     def _pair(self, data: str, policy: str, other: str) -> tuple[Runs, Runs] | None:
         first, second = self.runs.get((data, policy)), self.runs.get((data, other))
         return None if first is None or second is None else (first, second)
@@ -144,15 +146,15 @@ class Finder:
         judge: Judge,
         of: str = "",
         complete: bool = True,
+        judged_from: int = 0,
     ) -> Measurement:
         ratio = final_ratio(first, second)
         with np.errstate(all="ignore"):
             medians = float(np.float64(np.median(first.final)) / np.median(second.final))
-        verdict = judge(ratio)
-        if verdict == "confirmed" and not complete:
-            verdict = "undecided"
         words = f"{first.label} / {second.label}{of}{self._until(first)}"
-        return Measurement(data, words, ratio, verdict, medians=medians)
+        found = Measurement(data, words, ratio, judge(ratio), medians=medians)
+        open_yet = found.verdict == "confirmed" and not complete
+        return found.left_open() if open_yet or first.times[-1] < judged_from else found
 
     def _until(self, runs: Runs) -> str:
         """The horizon in words, if runs have different horizons."""

@@ -18,6 +18,7 @@ from jaxduel.files import csv_text
 from jaxduel.runs import STATISTICS, Runs
 from jaxduel.studies import claims as claims_module
 from jaxduel.studies.claims import Claim
+from jaxduel.studies.deciding import further_runs
 from jaxduel.studies.output import OutputFolder
 from jaxduel.studies.pictures import (
     AllRuns,
@@ -27,9 +28,17 @@ from jaxduel.studies.pictures import (
     figure_of,
     reasons,
 )
-from jaxduel.studies.stored_runs import StoredRuns
+from jaxduel.studies.stored_runs import StoredRuns, end_of
 from jaxduel.studies.tables import aligned
 from jaxduel.studies.wanted import Wanted
+
+
+class Deciding(NamedTuple):
+    """How claims are decided: the wanted runs with so many times the runs, and the core-hours that
+    they may take."""
+
+    wanted: Callable[[int], Sequence[Wanted]]
+    hours: float
 
 
 class MadePanel(NamedTuple):
@@ -92,6 +101,7 @@ def carry_out(
     notes: Sequence[str] = (),
     progress: bool | None = None,
     missing: Sequence[MissingPanel] = (),
+    deciding: Deciding | None = None,
 ) -> Report:
     """Simulates the runs that panels want, once each, and writes figures, numbers and claims.
 
@@ -105,6 +115,8 @@ def carry_out(
       notes: further lines of the text.
       progress: as in `jaxduel.simulate`.
       missing: panels that cannot be made; a figure whose only panel is missing shows that.
+      deciding: if given, undecided claims get further runs, and panels with such runs are written
+        again.
 
     Raises:
       InputError: before anything is simulated, if the subfolder cannot be made; or if a file cannot
@@ -141,6 +153,21 @@ def carry_out(
                     report.runs[key] = runs.scaled(setting.factor)
                     write_ready(shown.note)
         write_ready(lambda text: None)
+        if store and deciding:
+            grown = set()
+            try:
+                for key, runs in further_runs(
+                    lambda: measure(report.runs),
+                    deciding.wanted,
+                    folder.path / "runs",
+                    end_of(deciding.hours),
+                    progress,
+                ):
+                    report.runs[key] = runs.scaled(setting.factor)
+                    grown.add(key)
+            finally:
+                todo += [p for p in panels if any(one.key in grown for one in p.wanted)]
+                write_ready(lambda text: None)
     except KeyboardInterrupt:
         report.interrupted = True
     report.runs = {c.key: report.runs[c.key] for c in every if c.key in report.runs}

@@ -7,7 +7,9 @@ store's folder stands for code, versions and device, the keys of its blocks for 
 from __future__ import annotations
 
 import itertools
+import math
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -171,8 +173,10 @@ class StoredRuns:
         """The progress of the missing runs; `shown` as in `jaxduel.simulate`."""
         return StudyProgress("figures", self._tasks, self._finished, shown)
 
-    def missing(self, progress: StudyProgress) -> Generator[tuple[tuple[str, str], Runs]]:
-        """Simulates the missing runs.
+    def missing(
+        self, progress: StudyProgress, until: float = math.inf
+    ) -> Generator[tuple[tuple[str, str], Runs]]:
+        """Simulates the missing runs, those that can be finished by `until` (`time.monotonic`).
 
         Yields:
           A key whose runs are now complete, and the runs.
@@ -184,7 +188,7 @@ class StoredRuns:
         stop = threading.Event()
         with interrupts.stops(stop):
             for task, here in run_tasks(
-                self._store, self._tasks, self._devices, stop, finish=False
+                self._store, self._tasks, self._devices, stop, finish=False, until=until
             ):
                 progress.done(task.key, here=here)
                 for one in left:
@@ -192,11 +196,16 @@ class StoredRuns:
                 for one in [one for one in left if not self._lacks[one.key]]:
                     left.remove(one)
                     yield one.key, self._runs(one)
-            if left:
+            if left and (stop.is_set() or until == math.inf):
                 raise KeyboardInterrupt
 
     def _runs(self, one: Wanted) -> Runs:
         return self._planned.runs(one, self._read)
+
+
+def end_of(core_hours: float) -> float:
+    """The time (`time.monotonic`) at which all devices have worked for so many hours in all."""
+    return time.monotonic() + 3600 * core_hours / len(_devices())
 
 
 def _devices() -> list[Any]:

@@ -55,11 +55,16 @@ class Competitor:
 
 @dataclass(frozen=True)
 class Draw:
-    """An instance (dueling or multi-armed), with the key and the number of the runs on it."""
+    """An instance (dueling or multi-armed), with the key and the number of the runs on it.
+
+    Blocks have the size that `sized_for` runs would have (None: `num_runs`), so that the first of
+    more runs are taken from a store that has them.
+    """
 
     problem: Any
     key: jax.Array
     num_runs: int
+    sized_for: int | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ class Wanted:
     @property
     def lanes(self) -> int:
         """Number of lanes in a block."""
-        most = max(draw.num_runs for draw in self.draws)
+        most = max(draw.sized_for or draw.num_runs for draw in self.draws)
         return -(-most // -(-most // MOST_LANES))
 
     @property

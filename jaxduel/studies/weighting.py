@@ -21,36 +21,37 @@ import math
 
 import numpy as np
 
-from jaxduel.stats import t95
-
 _SLIGHT = 1e-4
 """Deviates nearer to 0 have the correction of 0."""
 _CLOSE, _FAR = 1e-12, 700.0
 """Accuracy of the ends' logarithms, and the distance at which a factor leaves the floats."""
 
 
-def ratio95(
+def ratio_interval(
     above: np.ndarray,
     below: np.ndarray,
     highest: tuple[float, float],
     lowest: tuple[float, float],
+    confidence: float = 0.95,
 ) -> tuple[float, float]:
-    """Lower and upper end of the 95 % interval of a ratio of means of the same groups.
+    """Lower and upper end of the interval of a ratio of means of the same groups.
 
     Args:
       above: (n,) float64 numbers of independent groups, at least 0: the numerator's.
       below: (n,) numbers of the denominator; ones for the mean of `above` itself.
       highest: `above` and `below` of the unseen group that makes the ratio largest.
       lowest: `above` and `below` of the unseen group that makes the ratio smallest.
+      confidence: the probability that the interval holds the ratio.
 
     Returns:
       The ends; NaN where there is one group, or a mean is 0.
     """
     from scipy.optimize import brentq  # not at the top: the import takes as long as all of jaxduel
+    from scipy.special import ndtri
 
     if len(above) < 2 or not above.mean() > 0 or not below.mean() > 0:
         return math.nan, math.nan
-    centre, normal = float(above.mean() / below.mean()), t95(math.inf)
+    centre, normal = float(above.mean() / below.mean()), float(ndtri((1 + confidence) / 2))
     step = 2 * float(np.std(above / above.mean() - below / below.mean())) / math.sqrt(len(above))
 
     def end(unseen: tuple[float, float], side: int) -> float:

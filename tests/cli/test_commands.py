@@ -153,6 +153,8 @@ BASE = ("run", "--policy", "base", "--horizon", "1e2", "--set", "num_batches=3")
         (("reproduce", "batched-dueling", "--figure", "7"), "unknown figure"),
         (("reproduce", "double-thompson", "--figure", "2a"), "mean '2'"),
         (("reproduce", "batched-dueling", "--runs", 0), "--runs takes a whole number"),
+        (("reproduce", "batched-dueling", "--decide", "-1"), "--decide takes a number of hours"),
+        (("reproduce", "batched-dueling", "--decide", "nan"), "--decide takes"),
         (("reproduce", "all", "--figure", "1"), "--figure is of one paper"),
         (("reproduce", "all", "--out", __file__), "cannot be created"),
         (("report", "missing"), "holds neither a sweep"),

@@ -98,8 +98,9 @@ def test_a_paper_is_made_again_by_the_command_in_its_page(capsys, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(reproducing, "reproduce", interrupted)
-    line = command_of("batched-dueling", Order(full=True, seed=5, runs=7), "1a")
+    line = command_of("batched-dueling", Order(full=True, seed=5, runs=7, decide=2.5), "1a")
     assert outcome(capsys, *shlex.split(line)[1:])[0] == 130
     asked = {"paper": "batched-dueling", "figure": "1a", "full": True, "runs": 7, "seed": 5}
+    asked["decide"] = 2.5
     assert seen == {**asked, "out": None, "progress": True}
     assert parameters_of(reproduce).keys() == asked.keys() | {"out"}

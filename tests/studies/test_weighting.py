@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 
 import jaxduel as jd
 from jaxduel.simulation.regret import largest_regret
-from jaxduel.studies.weighting import deviate_of_more, ratio95, unseen_cost
+from jaxduel.studies.weighting import deviate_of_more, ratio_interval, unseen_cost
 from tests.choice import some
 
 MEANT = 0.025
@@ -51,7 +51,7 @@ def test_chance_of_more_passes_its_singular_point_smoothly():
 def test_with_many_runs_the_interval_is_that_of_the_normal_law():
     rng = np.random.default_rng(1)
     above, below = rng.gamma(9.0, size=(2, 40_000))
-    lower, upper = ratio95(above, below, (30.0, 0.0), (0.0, 30.0))
+    lower, upper = ratio_interval(above, below, (30.0, 0.0), (0.0, 30.0))
     value = above.mean() / below.mean()
     error = np.std(above / above.mean() - below / below.mean()) / 200
     assert math.log(lower / value) == pytest.approx(-LIMIT * error, rel=0.1)
@@ -62,22 +62,24 @@ def test_with_many_runs_the_interval_is_that_of_the_normal_law():
 def test_an_event_that_no_run_showed_has_the_exact_binomial_limit(runs):
     """Regret is 0 but for an event that costs 1: its probability is at most 1 - 0.025^(1 / n)."""
     cost = 1e9  # beside which the runs' own regret is nothing
-    _, upper = ratio95(np.full(runs, 1.0), np.ones(runs), (cost, 1.0), (0.0, 1.0))
+    _, upper = ratio_interval(np.full(runs, 1.0), np.ones(runs), (cost, 1.0), (0.0, 1.0))
     assert upper / cost == pytest.approx(1 - MEANT ** (1 / runs), rel=0.02)
 
 
 def test_where_nothing_can_be_said_the_ends_are_nan():
     one, none = np.ones(1), np.zeros(5)
     for above, below in ((one, one), (none, np.ones(5)), (np.ones(5), none)):
-        assert np.isnan(ratio95(above, below, (1.0, 0.0), (0.0, 1.0))).all()
+        assert np.isnan(ratio_interval(above, below, (1.0, 0.0), (0.0, 1.0))).all()
 
 
 @pytest.mark.parametrize("above", [[0.1] * 7, [1.0, 2.0, 4.0, 1e-3]])
 def test_ends_are_exact_where_no_group_differs_and_the_unseen_one_neither(above):
     above = np.array(above)
     most = above.max()
-    assert ratio95(above, above, (most, most), (most, most)) == (1.0, 1.0)
-    lower, upper = ratio95(above, above, (most, 0.0), (most, most))  # an unseen one may be larger
+    assert ratio_interval(above, above, (most, most), (most, most)) == (1.0, 1.0)
+    lower, upper = ratio_interval(
+        above, above, (most, 0.0), (most, most)
+    )  # an unseen one may be larger
     assert lower == 1.0 < upper
 
 

@@ -37,7 +37,7 @@ def reproduce(paper: str, **order: Any) -> Report:
     Args:
       paper: one of `names()`.
       **order: further arguments of `papers.reproducing.reproduce`: figure, full, out, seed, runs,
-        progress, horizon and num_arms.
+        progress, horizon, num_arms and decide.
 
     Returns:
       The report: files written, claims with their verdicts, and numbers as text.

@@ -14,7 +14,7 @@ from jaxduel.errors import InputError, warn_caller
 from jaxduel.studies import papers
 from jaxduel.studies.output import OutputFolder
 from jaxduel.studies.papers.paper import Order
-from jaxduel.studies.papers.reproducing import reproduce, require_order
+from jaxduel.studies.papers.reproducing import reproduce, require_hours, require_order
 from jaxduel.studies.report.page import Page
 from jaxduel.studies.report.papers import command_of
 from jaxduel.studies.report.records import Section, earlier_section, read_section
@@ -49,6 +49,7 @@ def reproduce_all(
     seed: int = 0,
     runs: int | None = None,
     progress: bool | None = None,
+    decide: float | None = None,
 ) -> Outcome:
     """Reproduces all papers, each in the folder of its name, and writes a page of them.
 
@@ -58,13 +59,14 @@ def reproduce_all(
 
     Args:
       out: folder for the page and the papers' folders.
-      full, seed, runs, progress: as in `reproduce`.
+      full, seed, runs, progress, decide: as in `reproduce`; the core-hours are for each paper.
 
     Raises:
       InputError: before anything is computed; also if no paper can be reproduced.
     """
     require_order(seed, runs)
-    folder, order = OutputFolder(out), Order(full, seed, runs)
+    require_hours(decide)
+    folder, order = OutputFolder(out), Order(full, seed, runs, decide=decide)
     failures: dict[str, InputError] = {}
     stop, interrupted, names = threading.Event(), False, papers.names()
     outcome = Outcome(_write(folder, order, failures))
@@ -80,6 +82,7 @@ def reproduce_all(
                     seed=seed,
                     runs=runs,
                     progress=progress,
+                    decide=decide,
                 )
                 interrupted = report.interrupted
             except InputError as error:

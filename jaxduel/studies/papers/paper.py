@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from jaxduel.studies.claims import Claim
 from jaxduel.studies.findings import Finder
 from jaxduel.studies.papers.titles import TITLES
 from jaxduel.studies.pictures import AllRuns, Picture, RegretPicture, Setting
+from jaxduel.studies.reading_runs import ReadRuns
 from jaxduel.studies.varied import VariedPicture, against_delay
 from jaxduel.studies.wanted import Competitor, Draw, Wanted
 
@@ -40,13 +41,20 @@ class Sizes(NamedTuple):
 
 @dataclass(frozen=True)
 class Order:
-    """Arguments of `reproduce` that determine the simulations."""
+    """Arguments of `reproduce` that determine the simulations.
+
+    Attributes:
+      full, seed, runs, horizon, num_arms, decide: as in `reproduce`.
+      times: how many times as many runs are wanted, to decide a claim.
+    """
 
     full: bool = False
     seed: int = 0
     runs: int | None = None
     horizon: int | None = None
     num_arms: int | None = None
+    decide: float | None = None
+    times: int = 1
 
     def size(self, sizes: Sizes) -> Size:
         """The size asked for; values not asked for come from `sizes`."""
@@ -54,7 +62,7 @@ class Order:
         if size == ABSENT:
             return size
         runs = size.runs if self.runs is None else self.runs
-        return Size(self.horizon or size.horizon, runs)
+        return Size(self.horizon or size.horizon, self.times * runs)
 
 
 @dataclass(frozen=True)
@@ -88,7 +96,7 @@ class Instances:
         if self.draws is not None:
             return self.draws(order, runs)
         problem = problems.load(self.name) if self.make is None else self.make()
-        return (Draw(problem, named_key(order.seed, self.name), runs),)
+        return (Draw(problem, named_key(order.seed, self.name), runs, runs // order.times),)
 
 
 class Lineup(NamedTuple):
@@ -267,6 +275,17 @@ class Paper:
     def measured(self, evidence: Any) -> list[Claim]:
         """The claims with their measurements."""
         return [claim.measured(evidence) for claim in self.claims]
+
+    def measured_on(
+        self, all_runs: AllRuns, pictures: Sequence[Picture], setting: Setting
+    ) -> list[Claim]:
+        """The claims with their measurements on finished runs, and which runs they read."""
+        runs = ReadRuns(all_runs)
+        evidence, found = self.evidence(runs, pictures, setting), []
+        for claim in self.claims:
+            runs.keys_read.clear()
+            found.append(replace(claim.measured(evidence), read=frozenset(runs.keys_read)))
+        return found
 
 
 def named_key(seed: int, *names: str) -> jax.Array:

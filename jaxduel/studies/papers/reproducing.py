@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from jaxduel.display import counted
 from jaxduel.errors import AssumptionWarning, InputError, warn_caller
 from jaxduel.policies.checks import require_horizon
+from jaxduel.studies.claims import Claim
+from jaxduel.studies.deciding import CONFIDENCE, LOOKS
 from jaxduel.studies.output import OutputFolder
 from jaxduel.studies.papers.paper import ABSENT, Order, Panel, Paper, Size
-from jaxduel.studies.pictures import MissingPanel, Picture, Setting, reasons
+from jaxduel.studies.pictures import AllRuns, MissingPanel, Picture, Setting, reasons
 from jaxduel.studies.report.papers import paper_section
 from jaxduel.studies.report.records import FILE, earlier_section, encoded
-from jaxduel.studies.reproduction import Report, carry_out, chosen_panels
+from jaxduel.studies.reproduction import (
+    Deciding,
+    Report,
+    all_wanted,
+    carry_out,
+    chosen_panels,
+)
 from jaxduel.studies.tables import short
+from jaxduel.studies.wanted import Wanted
 
 
 def reproduce(
@@ -31,6 +42,7 @@ def reproduce(
     *,
     horizon: int | None = None,
     num_arms: int | None = None,
+    decide: float | None = None,
 ) -> Report:
     """Makes the paper's figures and measures its claims about them.
 
@@ -44,6 +56,8 @@ def reproduce(
       progress: as in `jaxduel.simulate`.
       horizon: T on each instance, instead of the default's or the paper's.
       num_arms: K of random instances, instead of the paper's.
+      decide: core-hours for further runs, up to 32 times as many, of claims that are undecided
+        (`jaxduel.studies.deciding`). None: no further runs.
 
     Returns:
       The report. A panel whose data are not available is missing, with a warning; a figure with no
@@ -54,13 +68,28 @@ def reproduce(
     """
     asked = chosen_panels(figure, [panel.name for panel in paper.panels])
     require_possible(paper, seed, runs, horizon, num_arms)
-    order = Order(full, seed, runs, horizon, num_arms)
+    require_hours(decide)
+    order = Order(full, seed, runs, horizon, num_arms, decide)
     folder = OutputFolder(Path("figures") / paper.name if out is None else out)
     chosen = [paper.panel(name) for name in asked]
     setting = replace(paper.setting, horizon=horizon or paper.setting.horizon)
     pictures, missing = pictures_at_hand(chosen, order, setting)
     notes = [*size_notes(chosen, order), *paper.notes]
     gaps = {panel.name: panel.note for panel in missing}
+    deciding, confidence = None, 0.95
+    if decide is not None:
+        there = [panel for panel in chosen if panel.name not in gaps]
+        deciding = Deciding(partial(_with_times, there, order, setting), decide)
+        confidence = CONFIDENCE
+        notes.append(
+            f"Undecided claims have up to {2 ** (LOOKS - 1)} times the runs ({decide:g} core-hours "
+            f"at most); intervals hold at all {LOOKS} looks together."
+        )
+
+    def measure(all_runs: AllRuns) -> list[Claim]:
+        judged = {key: replace(runs, confidence=confidence) for key, runs in all_runs.items()}
+        return paper.measured_on(judged, pictures, setting)
+
     quiet = warnings.catch_warnings() if paper.breaks_assumptions else nullcontext()
     with quiet:
         if paper.breaks_assumptions:
@@ -69,11 +98,12 @@ def reproduce(
             pictures,
             setting,
             folder,
-            lambda all_runs: paper.measured(paper.evidence(all_runs, pictures, setting)),
+            measure,
             f"{paper.TITLE}: seed {seed}.",
             notes,
             progress,
             missing,
+            deciding,
         )
     earlier = earlier_section(folder.path)
     section = paper_section(paper, asked, order, report, gaps, notes, earlier)
@@ -95,6 +125,12 @@ def require_possible(
             )
     if num_arms is not None and not paper.resizable:
         raise InputError(f"{paper.name}: no instances are random, num_arms cannot be chosen.")
+
+
+def require_hours(hours: float | None) -> None:
+    """Raises InputError for an impossible number of core-hours."""
+    if hours is not None and not 0 <= hours < math.inf:
+        raise InputError(f"decide must be a number of core-hours from 0 on, not {hours}.")
 
 
 def require_order(seed: int, runs: int | None) -> None:
@@ -131,6 +167,14 @@ def pictures_at_hand(
     for sentence in reasons(missing):
         warn_caller(sentence)
     return pictures, missing
+
+
+def _with_times(
+    panels: Sequence[Panel], order: Order, setting: Setting, times: int
+) -> list[Wanted]:
+    """The runs that panels want, with so many times the runs of the order."""
+    more = replace(order, times=times)
+    return all_wanted([panel.picture(panel, more, setting) for panel in panels])
 
 
 def size_notes(panels: Sequence[Panel], order: Order) -> list[str]:

@@ -31,12 +31,14 @@ def command_of(name: str, order: Order, figure: str = "") -> str:
     """The command line that makes a figure again, or Python if the command lacks an option."""
     if order.horizon is not None or order.num_arms is not None:
         chosen = {"figure": figure, **vars(order)}
+        del chosen["times"]
         said = ", ".join(f"{key}={value!r}" for key, value in chosen.items() if value)
         return f"jaxduel.reproduce({name!r}, {said})"
     parts = ["jaxduel", "reproduce", name, *(["--figure", figure] if figure else [])]
     parts += ["--full"] if order.full else []
     parts += ["--runs", str(order.runs)] if order.runs is not None else []
     parts += ["--seed", str(order.seed)] if order.seed else []
+    parts += ["--decide", f"{order.decide:g}"] if order.decide is not None else []
     return shlex.join(parts)
 
 

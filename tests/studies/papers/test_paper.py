@@ -82,6 +82,7 @@ def test_panels_are_chosen_by_figure_or_name(paper, asked, found):
         ({"runs": 0}, "runs must be at least 1"),
         ({"seed": -1}, "seed must be from 0"),
         ({"seed": 2**32}, "seed must be from 0"),
+        ({"decide": -1.0}, "decide must be a number of core-hours"),
         ({"horizon": 0}, "horizon must be a whole number"),
         ({"horizon": 2**31}, "horizon must be a whole number"),
         ({"figure": "9"}, "unknown figure"),

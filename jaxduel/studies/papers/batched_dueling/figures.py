@@ -82,14 +82,15 @@ def _root(letter: str, seed: int) -> jax.Array:
 
 def measured(letter: str, name: str, order: Order, runs: int) -> tuple[Draw, ...]:
     """An instance of the catalogue."""
-    return (Draw(problems.load(name), _root(letter, order.seed), runs),)
+    return (Draw(problems.load(name), _root(letter, order.seed), runs, runs // order.times),)
 
 
 def drawn(
     letter: str, family: Callable[[jax.Array, int], DuelingProblem], order: Order, runs: int
 ) -> tuple[Draw, ...]:
-    """One instance per run; if there are more than `MAX_INSTANCES` runs, several share one."""
-    each = -(-runs // MAX_INSTANCES)
+    """One instance per run; if there are more than `MAX_INSTANCES` runs, several share one. Runs
+    that are added to decide a claim have further instances."""
+    each = -(-runs // (MAX_INSTANCES * order.times))
     root = _root(letter, order.seed)
     draws = []
     for number, first in enumerate(range(0, runs, each)):

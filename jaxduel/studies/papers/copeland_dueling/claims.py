@@ -105,7 +105,7 @@ def _falling(all_runs: AllRuns, name: str) -> list[Measurement]:
     for number in range(CURVES):
         drawn = rng.integers(count, size=(rng.integers(1, 11), times))
         falls[number] = np.any(np.diff(runs.regret[drawn, np.arange(times)].mean(axis=0)) < 0)
-    share = mean_of(falls)
+    share = mean_of(falls, runs.confidence)
     what = f"{runs.label}, share of curves that fall"
     return [Measurement(FIVE, what, share, over(0.5)(share))]
 

@@ -250,7 +250,7 @@ def _least(find: Finder, data: str) -> list[Measurement]:
     shares = find.shares("dts", data)
     if shares is None:
         return []
-    least = mean_of(shares[:, -1])
+    least = mean_of(shares[:, -1], find.confidence("dts", data))
     return [Measurement(data, "smallest share, D-TS", least, over(0.05)(least))]
 
 
@@ -259,7 +259,8 @@ def _focus(find: Finder, data: str) -> list[Measurement]:
     one, other = find.shares("dts+", data), find.shares("dts", data)
     if one is None or other is None:
         return []
-    difference = mean_of(one[:, 0]) - mean_of(other[:, 0])
+    confidence = find.confidence("dts", data)
+    difference = mean_of(one[:, 0], confidence) - mean_of(other[:, 0], confidence)
     what = "largest share, D-TS+ minus D-TS"
     return [Measurement(data, what, difference, over(0.0)(difference))]
 

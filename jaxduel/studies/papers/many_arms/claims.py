@@ -7,7 +7,6 @@ winner. Two readings of REX3 play: its program has twice the step of its text.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from jaxduel.studies.claims import Claim, Measurement, at_least, between, less
 from jaxduel.studies.findings import Finder, over_other
@@ -39,7 +38,7 @@ def _slopes(find: Finder) -> Iterator[Measurement]:
     for name in RANKERS:
         for found in find.slopes((ANYTIME,), (name,), between(*ROOT)):
             late = find.runs[name, ANYTIME].times[-1] >= LONG
-            yield found if late else replace(found, verdict="undecided")
+            yield found if late else found.left_open()
 
 
 CLAIMS = (

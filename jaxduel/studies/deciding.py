@@ -1,0 +1,71 @@
+"""Further runs for claims that are undecided, until they are decided or the time is spent.
+
+Claims are judged at most `LOOKS` times: with the runs asked for, then with 2, 4, 8, ... times as
+many of those that an undecided claim reads. Several looks err more often than one. All intervals
+therefore have the confidence `CONFIDENCE`: by Bonferroni's inequality an interval holds its number
+at all looks together with 95 %, so that a number at the limit of a criterion is decided at any look
+with at most 5 %.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from jaxduel.runs import Runs
+from jaxduel.studies.claims import Claim
+from jaxduel.studies.reading_runs import Key
+from jaxduel.studies.stored_runs import StoredRuns
+from jaxduel.studies.wanted import Wanted
+
+LOOKS = 6
+"""Most times that a claim is judged."""
+CONFIDENCE = 1 - 0.05 / LOOKS
+"""Confidence of the intervals at each look."""
+
+
+def open_keys(claims: Sequence[Claim]) -> set[Key]:
+    """Keys of the runs of which more may decide a claim: those that it reads on the instances where
+    it is open, or all that it reads if the measurements do not name an instance."""
+    found: set[Key] = set()
+    for claim in claims:
+        if claim.verdict == "undecided":
+            open_yet = [m for m in claim.measurements if m.verdict == "undecided" and m.decidable]
+            where = {m.where for m in open_yet}
+            there = {key for key in claim.read if key[0] in where}
+            found |= there if where <= {key[0] for key in there} else claim.read
+    return found
+
+
+def further_runs(
+    claims: Callable[[], list[Claim]],
+    wanted: Callable[[int], Sequence[Wanted]],
+    folder: Path,
+    until: float,
+    progress: bool | None,
+) -> Iterator[tuple[Key, Runs]]:
+    """Runs that replace those of the same key, until no claim is open for want of runs.
+
+    Args:
+      claims: measures the claims on all runs so far; called before each look.
+      wanted: the wanted runs of all panels, with so many times the runs.
+      folder: of the runs' store.
+      until: time (`time.monotonic`) by which the runs must be finished.
+      progress: as in `jaxduel.simulate`.
+
+    Raises:
+      KeyboardInterrupt: after Ctrl-C.
+    """
+    for look in range(1, LOOKS):
+        keys = open_keys(claims())
+        more = [one for one in wanted(2**look) if one.key in keys]
+        if not more or time.monotonic() >= until:
+            return
+        more.sort(key=lambda one: one.problem.num_arms * one.horizon)  # most claims a second
+        store = StoredRuns(folder, more)
+        yield from store.stored().items()
+        with store.progress(progress) as shown, closing(store.missing(shown, until)) as finished:
+            shown.note(f"look {look + 1} of {LOOKS}: more runs of {len(more)} curves")
+            yield from finished
