@@ -24,6 +24,7 @@ def reproduce(
     seed: Whole = 0,
     out: MaybeFolder = None,
     decide: MaybeHours = None,
+    open: Annotated[str | None, tyro.conf.arg(metavar="CLAIM|all"), Silent] = None,
 ) -> int:
     """Make the figures of a paper, or of all, and measure claims.
 
@@ -38,9 +39,13 @@ def reproduce(
       out: folder for files and finished curves; figures/PAPER, or figures, if left out.
       decide: core-hours, 1 if none are named, for up to 32 times the runs of claims that are
         undecided; with all, for each paper.
+      open: a claim's number, or all: measure it for each value of what the paper leaves open, such
+        as a parameter, in place of the figures (`jaxduel describe PAPER` has the claims).
     """
     from jaxduel.studies import papers
 
+    if open is not None:
+        return _measure_open(paper, open, figure, full, runs, seed, out)
     if paper == "all":
         return _reproduce_all(figure, full, runs, seed, out, decide)
     start_jax()
@@ -60,6 +65,36 @@ def reproduce(
     say(outcome.lines)
     names = ", ".join(file.name for file in outcome.files)
     say([f"written to {outcome.files[0].parent}: {names}", *outcome.missing])
+    return interrupts.INTERRUPTED if outcome.interrupted else 0
+
+
+def _measure_open(
+    paper: str,
+    claim: str,
+    figure: str | None,
+    full: bool,
+    runs: int | None,
+    seed: int,
+    out: Path | None,
+) -> int:
+    """Measures claims over open choices, and prints where they hold."""
+    from jaxduel.studies import papers
+
+    if figure is not None:
+        raise InputError("--open is of claims: it does not go with --figure.")
+    if paper == "all":
+        raise InputError("--open is of one paper: it does not go with 'all'.")
+    start_jax()
+    with interrupts.says("interrupted; what had finished is kept"):
+        outcome = papers.open_choices(
+            paper, claim, full=full, out=out, seed=seed, runs=runs, progress=True
+        )
+        if outcome.interrupted:
+            interrupts.say_once()
+    say(outcome.lines)
+    if outcome.files:
+        names = ", ".join(file.name for file in outcome.files)
+        say([f"written to {outcome.files[0].parent}: {names}"])
     return interrupts.INTERRUPTED if outcome.interrupted else 0
 
 

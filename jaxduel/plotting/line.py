@@ -137,6 +137,7 @@ class LinePanel:
       across_scale, up_scale: scales of the axes; without a positive number the vertical axis is
         linear.
       top: top of the vertical axis, where lines may leave the picture above it.
+      names: names of the places 0, 1, 2, ... of a varied quantity that is not a number.
       about: the numbers and their seeds in words.
 
     Example:
@@ -161,6 +162,7 @@ class LinePanel:
     across_scale: Scale = "linear"
     up_scale: Scale = "linear"
     top: float | None = None
+    names: Sequence[str] = ()
     about: str = ""
 
     @property

@@ -228,7 +228,9 @@ def _scale_varied(axes: Axes, panel: LinePanel) -> None:
     axes.set_xscale(panel.across_scale)
     values = np.unique(np.concatenate([line.at for line in panel.lines]))
     log = panel.across_scale == "log"
-    if len(values) <= _MOST_TICKS or not log:
+    if panel.names:
+        ticks.at_names(axes, panel.names)
+    elif len(values) <= _MOST_TICKS or not log:
         places = np.log(values) if log else values
         ticks.at_values(axes.xaxis, values.tolist(), places.tolist(), 1 / _MOST_TICKS)
     else:

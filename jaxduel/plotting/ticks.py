@@ -26,6 +26,8 @@ ROOM = 0.17
 LEAST_DECADES = 2.0
 """Logarithmic axes of numbers that span less begin and end with whole decades."""
 _WIDE = 20.0
+_NAME_LETTERS = 28
+"""Letters of names that have room side by side below a panel."""
 
 Scale = Literal["linear", "log"]
 
@@ -97,6 +99,16 @@ def at_values(
     axis.set_major_locator(FixedLocator([values[i] for i in some]))
     axis.set_major_formatter(FixedFormatter([number(values[i]) for i in some]))
     axis.set_minor_locator(NullLocator())
+
+
+def at_names(axes: Axes, names: Sequence[str]) -> None:
+    """A tick at each of the places 0, 1, 2, ... with its name, slanted if they are long."""
+    axes.set_xticks(range(len(names)), list(names))
+    axes.set_xlim(-0.5, len(names) - 0.5)
+    if sum(map(len, names)) > _NAME_LETTERS:
+        axes.tick_params(axis="x", rotation=30)
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
 
 
 def kept(values: Sequence[float], places: Sequence[float], room: float = ROOM) -> list[int]:

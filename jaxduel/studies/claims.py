@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from jaxduel.display import counted
 from jaxduel.files import csv_text
+from jaxduel.studies.choices import Choice
 from jaxduel.studies.estimates import Estimate, unseen_chance
 
 Verdict = Literal["confirmed", "not confirmed", "undecided", "not measured"]
@@ -28,6 +29,7 @@ class Measurement:
       verdict: the verdict on the claim on this instance, from the interval.
       medians: for a ratio of means, the ratio of medians over runs, for comparison; else NaN. No
         verdict depends on it.
+      limits: the limits of the criterion, if it is one on the estimate.
       decidable: False if the verdict is open for another reason than too few runs.
     """
 
@@ -36,7 +38,16 @@ class Measurement:
     estimate: Estimate
     verdict: Verdict
     medians: float = math.nan
+    limits: tuple[float, ...] = ()
     decidable: bool = True
+
+    @classmethod
+    def judged(
+        cls, where: str, what: str, estimate: Estimate, judge: Judge, medians: float = math.nan
+    ) -> Measurement:
+        """A measurement with the verdict of a criterion."""
+        limits = judge.limits if isinstance(judge, Between) else ()
+        return cls(where, what, estimate, judge(estimate), medians, limits)
 
     def left_open(self) -> Measurement:
         """The same number, which decides nothing however many runs there are: T is too short, or
@@ -93,6 +104,7 @@ class Claim:
       combine: computes the claim's verdict from the measurements' verdicts.
       needs: a sentence on the runs it takes to decide the claim; shown while it is undecided.
       reason: sentences on why the claim does not hold here, if known; shown unless it is confirmed.
+      open: choices that the text leaves open and that may decide the claim.
       measurements: the numbers, once the claim is measured.
       read: keys of the runs that they were made of, missing ones included.
     """
@@ -105,6 +117,7 @@ class Claim:
     combine: Callable[[Sequence[Verdict]], Verdict] = all_hold
     needs: str = ""
     reason: str = ""
+    open: tuple[Choice, ...] = ()
     measurements: tuple[Measurement, ...] = ()
     read: frozenset[tuple[str, str]] = frozenset()
 
@@ -133,29 +146,39 @@ Judge = Callable[[Estimate], Verdict]
 """A criterion: the verdict on a claim from an estimate."""
 
 
+@dataclass(frozen=True)
+class Between:
+    """The criterion "between two limits": undecided if the 95 % interval contains one of them."""
+
+    low: float
+    high: float
+
+    @property
+    def limits(self) -> tuple[float, ...]:
+        """The finite limits."""
+        return tuple(limit for limit in (self.low, self.high) if math.isfinite(limit))
+
+    def __call__(self, estimate: Estimate) -> Verdict:
+        """The verdict on an estimate."""
+        lower, upper = estimate.interval
+        above = self.low == -math.inf or lower > self.low
+        below = self.high == math.inf or upper < self.high
+        return _decided(above and below, upper < self.low or lower > self.high)
+
+
 def under(limit: float) -> Judge:
     """The criterion "below the limit": undecided if the 95 % interval contains the limit."""
-
-    def judged(estimate: Estimate) -> Verdict:
-        lower, upper = estimate.interval
-        return _decided(upper < limit, lower > limit)
-
-    return judged
+    return Between(-math.inf, limit)
 
 
 def over(limit: float) -> Judge:
     """The criterion "above the limit": undecided if the 95 % interval contains the limit."""
-
-    def judged(estimate: Estimate) -> Verdict:
-        lower, upper = estimate.interval
-        return _decided(lower > limit, upper < limit)
-
-    return judged
+    return Between(limit, math.inf)
 
 
 def between(low: float, high: float) -> Judge:
     """The criterion "between two limits": undecided if the 95 % interval contains one of them."""
-    return lambda estimate: all_hold((over(low)(estimate), under(high)(estimate)))
+    return Between(low, high)
 
 
 less, more, similar = under(1.0), over(1.0), between(0.8, 1.25)

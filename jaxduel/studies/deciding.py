@@ -16,20 +16,20 @@ from pathlib import Path
 
 from jaxduel.runs import Runs
 from jaxduel.studies.claims import Claim
-from jaxduel.studies.reading_runs import Key
 from jaxduel.studies.stored_runs import StoredRuns
 from jaxduel.studies.wanted import Wanted
 
+_Key = tuple[str, str]
 LOOKS = 6
 """Most times that a claim is judged."""
 CONFIDENCE = 1 - 0.05 / LOOKS
 """Confidence of the intervals at each look."""
 
 
-def open_keys(claims: Sequence[Claim]) -> set[Key]:
+def open_keys(claims: Sequence[Claim]) -> set[_Key]:
     """Keys of the runs of which more may decide a claim: those that it reads on the instances where
     it is open, or all that it reads if the measurements do not name an instance."""
-    found: set[Key] = set()
+    found: set[_Key] = set()
     for claim in claims:
         if claim.verdict == "undecided":
             open_yet = [m for m in claim.measurements if m.verdict == "undecided" and m.decidable]
@@ -45,7 +45,7 @@ def further_runs(
     folder: Path,
     until: float,
     progress: bool | None,
-) -> Iterator[tuple[Key, Runs]]:
+) -> Iterator[tuple[_Key, Runs]]:
     """Runs that replace those of the same key, until no claim is open for want of runs.
 
     Args:

@@ -70,7 +70,7 @@ class Finder:
             return []
         value = estimate(*pair)
         words = what.format(pair[0].label, pair[1].label) + self._until(pair[0])
-        return [Measurement(data, words, value, judge(value))]
+        return [Measurement.judged(data, words, value, judge)]
 
     def growths(
         self, policy: str, other: str, suffix: str, where: Sequence[str], judge: Judge
@@ -85,7 +85,7 @@ class Finder:
             growth = final_ratio(*mine) / final_ratio(*theirs)
             words = " over ".join(f"{late.label} / {base.label}" for late, base in (mine, theirs))
             words += self._until(mine[1])
-            found.append(Measurement(data, words, growth, judge(growth)))
+            found.append(Measurement.judged(data, words, growth, judge))
         return found
 
     def slopes(self, names: Sequence[str], where: Sequence[str], judge: Judge) -> list[Measurement]:
@@ -96,7 +96,7 @@ class Finder:
             if flattest is not None:
                 value = slope(flattest)
                 words = f"slope of log R, {flattest.label}{self._until(flattest)}"
-                found.append(Measurement(data, words, value, judge(value)))
+                found.append(Measurement.judged(data, words, value, judge))
         return found
 
     def rising(self, names: Sequence[str], other: str, where: Sequence[str]) -> list[Measurement]:
@@ -152,7 +152,7 @@ class Finder:
         with np.errstate(all="ignore"):
             medians = float(np.float64(np.median(first.final)) / np.median(second.final))
         words = f"{first.label} / {second.label}{of}{self._until(first)}"
-        found = Measurement(data, words, ratio, judge(ratio), medians=medians)
+        found = Measurement.judged(data, words, ratio, judge, medians)
         open_yet = found.verdict == "confirmed" and not complete
         return found.left_open() if open_yet or first.times[-1] < judged_from else found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -83,6 +83,7 @@ class Wanted:
       horizon: T.
       checkpoints: (M,) int64, the times at which regret is recorded.
       regret: the definition of regret.
+      units: the first digits of the horizons of separate runs, increasing.
     """
 
     where: str
@@ -92,6 +93,7 @@ class Wanted:
     horizon: int
     checkpoints: np.ndarray = field(repr=False)
     regret: str
+    units: tuple[int, ...] = (1, 3)
 
     @property
     def num_runs(self) -> int:
@@ -119,7 +121,8 @@ class Wanted:
         """Horizons of the runs: one, or one for each of the separate runs."""
         if not self.competitor.per_horizon:
             return [self.horizon]
-        return [h for h in horizons_up_to(self.horizon) if h >= self.checkpoints[0]]
+        every = horizons_up_to(self.horizon, self.units)
+        return [h for h in every if h >= self.checkpoints[0]]
 
     @property
     def keep(self) -> tuple[str, ...]:
@@ -216,7 +219,7 @@ class GivenProblem:
         return self.problem
 
 
-def horizons_up_to(horizon: int) -> list[int]:
-    """10, 30, 100, 300, ... below the horizon, and the horizon."""
-    steps = [unit * 10**power for power in range(1, 10) for unit in (1, 3)]
+def horizons_up_to(horizon: int, units: Sequence[int] = (1, 3)) -> list[int]:
+    """10, 30, 100, 300, ... below the horizon, and the horizon; other units instead of 1 and 3."""
+    steps = [unit * 10**power for power in range(1, 10) for unit in units]
     return [*(step for step in steps if step < horizon), horizon]

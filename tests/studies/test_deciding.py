@@ -10,11 +10,9 @@ import pytest
 import jaxduel as jd
 from jaxduel.runs import Runs
 from jaxduel.studies import stored_runs
-from jaxduel.studies.claims import Claim, Measurement, less
+from jaxduel.studies.claims import Claim, Measurement
 from jaxduel.studies.deciding import CONFIDENCE, LOOKS, further_runs, open_keys
 from jaxduel.studies.estimates import Estimate, final_ratio, mean_of
-from jaxduel.studies.findings import Finder, over_other
-from jaxduel.studies.reading_runs import ReadRuns
 from jaxduel.studies.stored_runs import StoredRuns, end_of
 from jaxduel.studies.wanted import Competitor, Draw, Wanted
 
@@ -53,13 +51,6 @@ def test_only_runs_that_leave_a_claim_open_are_wanted():
     assert open_keys([done, short, lost]) == set()
     assert open_keys([done, half]) == {("two", "a"), ("two", "b")}
     assert open_keys([unnamed]) == PAIRS
-
-
-def test_what_a_claim_reads_is_recorded():
-    runs = ReadRuns({key: runs_of(np.arange(1.0, 6.0)) for key in PAIRS})
-    record = Claim("it wins", "section 5", "a < b", *over_other("a", "b", ("one", "three"), less))
-    record.measured(Finder(runs))
-    assert runs.keys_read == {("one", "a"), ("one", "b"), ("three", "a"), ("three", "b")}
 
 
 @pytest.mark.parametrize("estimate", [final_ratio, lambda a, b: mean_of(a.final, a.confidence)])

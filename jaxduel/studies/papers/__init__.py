@@ -11,6 +11,7 @@ from jaxduel.studies.papers.titles import TITLES as TITLES
 
 if TYPE_CHECKING:
     from jaxduel.studies.papers.paper import Paper
+    from jaxduel.studies.papers.varying import OpenReport
     from jaxduel.studies.reproduction import Report
 
 
@@ -29,6 +30,34 @@ def load(name: str) -> Paper:
         raise unknown_name("paper", name, TITLES)
     module = f"jaxduel.studies.papers.{name.replace('-', '_')}.figures"
     return importlib.import_module(module).PAPER
+
+
+def open_choices(paper: str, claim: str, **order: Any) -> OpenReport:
+    """Measures claims of a paper over the choices that its text leaves open.
+
+    Args:
+      paper: one of `names()`.
+      claim: the number of a claim, from 1, or "all" for all claims with open choices.
+      **order: further arguments of `papers.varying.measure_open`: full, out, seed, runs, progress
+        and horizon.
+
+    Returns:
+      The report: files written, the claims at each value, and numbers as text.
+
+    Raises:
+      InputError: for an unknown paper, a claim without open choices, or an order that cannot be
+        carried out.
+
+    Example:
+      >>> from jaxduel.studies import papers
+      >>> papers.open_choices("many-arms", "1")
+      Traceback (most recent call last):
+        ...
+      jaxduel.errors.InputError: many-arms: no claim has an open choice.
+    """
+    from jaxduel.studies.papers import varying
+
+    return varying.measure_open(load(paper), claim, **order)
 
 
 def reproduce(paper: str, **order: Any) -> Report:

@@ -39,8 +39,19 @@ def lines(paper: Paper) -> list[str]:
             if who
         ),
         *(["notes:", *(f"  {note}" for note in paper.notes)] if paper.notes else []),
+        *_open_lines(paper),
         f"(one of them: jaxduel reproduce {paper.name} --figure {paper.panels[0].name})",
     ]
+
+
+def _open_lines(paper: Paper) -> list[str]:
+    """The claims that can be measured over what the paper leaves open."""
+    rows = [
+        f"  {number}. {'; '.join(choice.name for choice in claim.open)}"
+        for number, claim in enumerate(paper.claims, start=1)
+        if claim.open
+    ]
+    return ["claims with open choices (--open CLAIM, or --open all):", *rows] if rows else []
 
 
 def panel_rows(panel: Panel) -> Iterator[tuple[str, ...]]:

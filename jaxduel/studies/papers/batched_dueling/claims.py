@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from jaxduel.studies.claims import Claim, Measurement, at_least, less, more, similar, under
 from jaxduel.studies.findings import Finder, over_best, over_other
+from jaxduel.studies.papers.batched_dueling.choices import OPEN
 
 SIX, SUSHI, BTL, CD = "six rankers", "sushi", "SYN-BTL", "SYN-CD"
 REAL, SYNTHETIC, ALL = (SIX, SUSHI), (BTL, CD), (SIX, SUSHI, BTL, CD)
@@ -21,6 +22,7 @@ CLAIMS = (
         reason="On the six rankers half of the runs have less than 0.6 times RMED1's regret, but "
         "one in five gives up the best arm and pays until T: the KL test has no guarantee, and "
         "errs more without the transitivity that the paper assumes.",
+        open=OPEN,
     ),
     Claim(
         "even outperforms RUCB in 3 out of the 4 datasets",
@@ -63,6 +65,7 @@ CLAIMS = (
         8,
         reason="From 8 to 16 batches the median falls on the six rankers, too; the mean rises, "
         "since there the best arm is given up in a fifth of the runs instead of a tenth.",
+        open=OPEN,
     ),
     Claim(
         "on the synthetic datasets (where K = 100), the regret of SCOMP2 approaches that of RMED1",

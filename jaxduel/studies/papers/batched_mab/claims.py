@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from jaxduel.studies.claims import Claim, Judge, Measurement, at_least, less, under
 from jaxduel.studies.findings import Finder
+from jaxduel.studies.papers.batched_mab.choices import INDEX, STD, gamma
 from jaxduel.studies.papers.batched_mab.entries import (
     ARMS,
     BATCHES,
@@ -122,6 +123,7 @@ def _claims(reading: Reading) -> tuple[Claim, ...]:
             ),
             2,
             reason=_WRONG_ARM,
+            open=(gamma(reading), STD, INDEX),
         ),
         *(
             Claim(
@@ -131,8 +133,11 @@ def _claims(reading: Reading) -> tuple[Claim, ...]:
                 partial(_lower_than_etc, reading, grid),
                 len(BATCHES),
                 reason=why,
+                open=choices,
             )
-            for grid, why in zip(GRIDS[:2], ("", _GEOMETRIC[reading]), strict=True)
+            for grid, why, choices in zip(
+                GRIDS[:2], ("", _GEOMETRIC[reading]), ((), (gamma(reading), STD)), strict=True
+            )
         ),
     )
 

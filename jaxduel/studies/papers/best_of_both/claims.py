@@ -13,10 +13,9 @@ from functools import partial
 from jaxduel.studies.claims import Claim, Judge, Measurement, over, under
 from jaxduel.studies.estimates import mean_final
 from jaxduel.studies.findings import Finder, over_best
+from jaxduel.studies.papers.best_of_both.choices import CHANGE, CHANGES, NUM_ARMS, RIVALS, TURNED
 
 STEADY = ("arxiv", "arithmetic")
-TURNED = "arithmetic, turned"
-NUM_ARMS, CHANGE = 8, 10_000
 VERSATILE = "versatile-db"
 OTHERS = ("dts", "rmed1", "rucb")
 LIMIT = 4.0
@@ -31,7 +30,7 @@ def _in_roots(find: Finder, policies: Sequence[str], judge: Judge) -> Iterator[M
             root = math.sqrt(NUM_ARMS * runs.times[-1])
             number = mean_final(runs).times(1 / root)
             words = f"R / sqrt(K T), {runs.label}"
-            yield Measurement(TURNED, words, number, judge(number))
+            yield Measurement.judged(TURNED, words, number, judge)
 
 
 CLAIMS = (
@@ -57,6 +56,7 @@ CLAIMS = (
         len(OTHERS),
         reason=f"One turn after {CHANGE:,} comparisons is not enough: they doubt the former best "
         "arm as the evidence turns, and settle on the new one.",
+        open=(CHANGES,),
     ),
     Claim(
         "it outperforms existing algorithms",
@@ -65,6 +65,7 @@ CLAIMS = (
         *over_best(VERSATILE, OTHERS, (*STEADY, TURNED)),
         reason="Policies that trust independent outcomes have less regret where outcomes are "
         "independent, and after one turn, too. Which policies the paper compares is not known.",
+        open=(RIVALS,),
     ),
 )
 """Claims about figure 1."""

@@ -13,14 +13,16 @@ former best arm with itself for long. Regret is average regret, against the curr
 
 from __future__ import annotations
 
-from jaxduel import problems
-from jaxduel.problems import PiecewiseProblem
-from jaxduel.studies.papers.best_of_both.claims import (
+from jaxduel.studies.papers.best_of_both.choices import (
+    ANYTIME,
     CHANGE,
-    CLAIMS,
-    NUM_ARMS,
-    STEADY,
+    EXISTING,
     TURNED,
+    turned,
+)
+from jaxduel.studies.papers.best_of_both.claims import (
+    CLAIMS,
+    STEADY,
     VERSATILE,
 )
 from jaxduel.studies.papers.paper import Instances, Paper, Size, Sizes, regret
@@ -32,18 +34,9 @@ SIZES = Sizes(Size(HORIZON, 200), Size(1_000_000, 200))
 
 COMPETITORS = (
     Competitor(VERSATILE, "Versatile-DB", VERSATILE, {}),
-    Competitor("rex3[anytime=true]", "REX3, anytime", "rex3", {"anytime": True}, quick=True),
-    Competitor("dts", "D-TS", "dts", {"alpha": 0.51}),
-    Competitor("rmed1", "RMED1", "rmed1", {}, quick=True),
-    Competitor("rucb", "RUCB", "rucb", {"alpha": 0.51}, quick=True),
+    ANYTIME,
+    *EXISTING,
 )
-
-
-def turned() -> PiecewiseProblem:
-    """The eight arms, in reverse order up to the change."""
-    usual = problems.arithmetic(NUM_ARMS)
-    before = problems.from_matrix(usual.preferences.T)
-    return problems.piecewise([before, usual], [CHANGE], TURNED)
 
 
 INSTANCES = (

@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from jaxduel.studies.choices import Choice
 from jaxduel.studies.claims import Claim, Measurement, at_least, between, similar
 from jaxduel.studies.estimates import mean_final
 from jaxduel.studies.findings import Finder, over_best, over_other
+from jaxduel.studies.papers.double_etc.choices import COMMIT, EPSILON, SCALE, VARIANCE
 from jaxduel.studies.papers.double_etc.entries import (
     COMMIT_PULLS,
     EPSILONS,
@@ -57,12 +59,18 @@ def _scaled(find: Finder, competitors: Sequence[Competitor]) -> Iterator[Measure
         runs = find.runs.get((WHERE, c.name))
         if runs is not None:
             number = mean_final(runs).times(GAP / math.log(runs.times[-1]))
-            verdict = between(1 / FACTOR, FACTOR)(number.times(1 / PRINTED[c.policy]))
-            words = f"D R / log T, {runs.label}"
-            yield Measurement(WHERE, words, number, verdict)
+            printed, words = PRINTED[c.policy], f"D R / log T, {runs.label}"
+            near = between(printed / FACTOR, printed * FACTOR)
+            yield Measurement.judged(WHERE, words, number, near)
 
 
-def _printed(policy: str, label: str, competitors: Sequence[Competitor], source: str) -> Claim:
+def _printed(
+    policy: str,
+    label: str,
+    competitors: Sequence[Competitor],
+    source: str,
+    open: tuple[Choice, ...] = (VARIANCE,),
+) -> Claim:
     """The claim that one of the competitors has the printed number."""
     return Claim(
         f"{label}: {PRINTED[policy]:g}",
@@ -73,6 +81,7 @@ def _printed(policy: str, label: str, competitors: Sequence[Competitor], source:
         len(competitors),
         at_least(1),
         reason=_TOO_LOW,
+        open=open,
     )
 
 
@@ -83,6 +92,7 @@ CLAIMS = (
         "between 0.8 and 1.25 times the regret of UCB",
         *over_other(UNKNOWN_GAP.name, UCB1.name, (WHERE,), similar),
         needs=_NEEDS,
+        open=(COMMIT, VARIANCE, SCALE),
     ),
     Claim(
         "DETC-KG has the smallest regret",
@@ -90,6 +100,7 @@ CLAIMS = (
         "less regret than UCB and DETC-UG",
         *over_best(KNOWN_GAP.name, _RIVALS, (WHERE,)),
         reason=_KNOWN,
+        open=(EPSILON, VARIANCE, SCALE),
     ),
     Claim(
         "DETC-UG is comparable with UCB",
@@ -106,8 +117,9 @@ CLAIMS = (
         *over_best(tuple(c.name for c in _TUNED["detc-known-gap"]), _TUNED_RIVALS, (WHERE,)),
         at_least(1),
         reason=_KNOWN,
+        open=(VARIANCE, SCALE),
     ),
-    _printed("ucb1", "UCB", (UCB1,), "Figure 1, legend"),
+    _printed("ucb1", "UCB", (UCB1,), "Figure 1, legend", (VARIANCE, SCALE)),
     _printed("detc", "DETC-UG", _TUNED["detc"], _STUDY),
     _printed("detc-known-gap", "DETC-KG", _TUNED["detc-known-gap"], _STUDY),
 )

@@ -8,6 +8,7 @@ confirm it. "Much" in the text is a factor of 2, except in "much better", whose 
 
 from __future__ import annotations
 
+from jaxduel.studies.choices import horizons, separate_horizons
 from jaxduel.studies.claims import (
     Claim,
     Measurement,
@@ -41,6 +42,8 @@ FACTOR = 1.25
 """Two numbers within this factor of each other are similar."""
 
 EARLY = "By default T is 1e5, a tenth of that with --full."
+HORIZONS = horizons((20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000), 100_000)
+"""The text gives T of Figures 2 and 6 only, 1e6."""
 _SHORT = "By default T is 1e5, 2e4 on 32 arms; with --full it is 1e6."
 
 
@@ -128,6 +131,7 @@ _OTHERS = (
         "a ratio below 0.1",
         *over_other("dts+", "ccb", (OTHER_5,), under(0.1)),
         reason=EARLY,
+        open=(HORIZONS,),
     ),
     Claim(
         "Compared with ECW-RMED, D-TS achieves higher regret",
@@ -231,6 +235,7 @@ _OTHERS = (
         lambda find: (m for data in (CYCLE_9, MSLR_OTHER[0]) for m in _least(find, data)),
         2,
         reason=EARLY,
+        open=(separate_horizons((20_000, 50_000, 100_000, 200_000, 400_000), 100_000),),
     ),
     Claim(
         "the D-TS+ algorithm tends to focus on one of the winners (if there is no tie in terms "
@@ -251,7 +256,7 @@ def _least(find: Finder, data: str) -> list[Measurement]:
     if shares is None:
         return []
     least = mean_of(shares[:, -1], find.confidence("dts", data))
-    return [Measurement(data, "smallest share, D-TS", least, over(0.05)(least))]
+    return [Measurement.judged(data, "smallest share, D-TS", least, over(0.05))]
 
 
 def _focus(find: Finder, data: str) -> list[Measurement]:

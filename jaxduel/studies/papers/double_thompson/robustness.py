@@ -15,6 +15,7 @@ from jaxduel.studies.papers.double_thompson.claims import (
     CYCLE_9,
     EARLY,
     GAP,
+    HORIZONS,
     OTHER_5,
 )
 
@@ -43,6 +44,7 @@ _ROBUST = (
         2,
         at_least(1),
         reason=EARLY,
+        open=(HORIZONS,),
     ),
     Claim(
         "D-TS and D-TS+ have much smaller regret STD than that of ECW-RMED in the "

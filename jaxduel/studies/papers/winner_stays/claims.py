@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from jaxduel.studies.claims import Claim, Measurement, at_least, over, under
 from jaxduel.studies.estimates import mean_final
 from jaxduel.studies.findings import Finder, over_best
+from jaxduel.studies.papers.winner_stays.choices import BETA, BETAS, RIVALS
 
 ORDERED = {(10, 0.6): "order of 10, p = 0.6", (20, 0.8): "order of 20, p = 0.8"}
 """Instances of K arms in which each beats those after it with probability p."""
@@ -51,9 +52,6 @@ def _bounded(
             yield Measurement(name + suffix, words, share, under(1.0)(share))
 
 
-BETA = 1.1
-"""WS-S's beta, at most p / (1 - p) except on the six rankers, where the limit is 1.04."""
-
 CLAIMS = (
     Claim(
         "winner stays has smaller weak regret than existing algorithms",
@@ -70,6 +68,7 @@ CLAIMS = (
         reason="D-TS has less: WS-S goes on exploring in each of its rounds, whose number grows "
         "with log T / log beta, and beta is small here so that its theorem holds. Which policies "
         "the paper compares is not known.",
+        open=(BETAS, RIVALS),
     ),
     Claim(
         "WS-W's weak regret is constant in T",

@@ -25,9 +25,9 @@ import numpy as np
 from jaxduel import problems
 from jaxduel.problems import DuelingProblem
 from jaxduel.studies.papers.paper import Instances, Paper, Size, Sizes, regret
+from jaxduel.studies.papers.winner_stays.choices import BETA, EXISTING
 from jaxduel.studies.papers.winner_stays.claims import (
     ARITHMETIC,
-    BETA,
     CLAIMS,
     ORDERED,
     RANKERS,
@@ -43,11 +43,6 @@ SIZES = Sizes(Size(HORIZON, 200), Size(1_000_000, 500))
 WSW = Competitor("ws-w", "WS-W", "ws-w", {}, quick=True)
 WSS = Competitor("ws-s", f"WS-S, beta = {BETA:g}", "ws-s", {"beta": BETA}, quick=True)
 BTW = Competitor("beat-the-winner", "Beat the Winner", "beat-the-winner", {}, quick=True)
-EXISTING = (
-    Competitor("rucb", "RUCB", "rucb", {"alpha": 0.51}),
-    Competitor("rmed1", "RMED1", "rmed1", {}),
-    Competitor("dts", "D-TS", "dts", {"alpha": 0.51}),
-)
 
 
 def ordered(num_arms: int, p: float) -> DuelingProblem:
