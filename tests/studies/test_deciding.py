@@ -10,7 +10,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.runs import Runs
 from jaxduel.studies import stored_runs
-from jaxduel.studies.claims import Claim, Measurement
+from jaxduel.studies.claims import Claim, Measurement, Verdict
 from jaxduel.studies.deciding import CONFIDENCE, LOOKS, further_runs, open_keys
 from jaxduel.studies.estimates import Estimate, final_ratio, mean_of
 from jaxduel.studies.stored_runs import StoredRuns, end_of
@@ -32,7 +32,7 @@ def runs_of(final: np.ndarray, name: str = "a", confidence: float = 0.95) -> Run
     )
 
 
-def claim(*measured: tuple[str, str, bool], read=PAIRS) -> Claim:
+def claim(*measured: tuple[str, Verdict, bool], read=PAIRS) -> Claim:
     number = Estimate(1.0, 0.9, 1.1, 10)
     found = tuple(
         Measurement(where, "a / b", number, verdict, decidable=decidable)
@@ -95,7 +95,8 @@ def test_runs_are_added_until_the_claims_are_decided(tmp_path, quick_compilation
 
     def claims():
         enough = bool(found) and found["arxiv", "rmed1"].num_runs >= 8
-        return [claim(("arxiv", "confirmed" if enough else "undecided", True), read=keys)]
+        verdict: Verdict = "confirmed" if enough else "undecided"
+        return [claim(("arxiv", verdict, True), read=keys)]
 
     later = end_of(1.0)
     for key, runs in further_runs(claims, _wanted, tmp_path, later, progress=False):
