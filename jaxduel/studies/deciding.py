@@ -52,7 +52,8 @@ def further_runs(
       claims: measures the claims on all runs so far; called before each look.
       wanted: the wanted runs of all panels, with so many times the runs.
       folder: of the runs' store.
-      until: time (`time.monotonic`) by which the runs must be finished.
+      until: time (`time.monotonic`) by which the runs must be finished; later ones are taken from
+        the store if they are there.
       progress: as in `jaxduel.simulate`.
 
     Raises:
@@ -61,11 +62,13 @@ def further_runs(
     for look in range(1, LOOKS):
         keys = open_keys(claims())
         more = [one for one in wanted(2**look) if one.key in keys]
-        if not more or time.monotonic() >= until:
+        if not more:
             return
         more.sort(key=lambda one: one.problem.num_arms * one.horizon)  # most claims a second
         store = StoredRuns(folder, more)
         yield from store.stored().items()
+        if time.monotonic() >= until:
+            continue
         with store.progress(progress) as shown, closing(store.missing(shown, until)) as finished:
             shown.note(f"look {look + 1} of {LOOKS}: more runs of {len(more)} curves")
             yield from finished

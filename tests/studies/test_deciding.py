@@ -105,4 +105,6 @@ def test_runs_are_added_until_the_claims_are_decided(tmp_path, quick_compilation
     first = StoredRuns(tmp_path, _wanted(1)).stored()["arxiv", "rmed1"]  # of the same blocks
     np.testing.assert_array_equal(first.regret, found["arxiv", "rmed1"].regret[:4])
     found.clear()
+    again = dict(further_runs(claims, _wanted, tmp_path, end_of(0.0), progress=False))
+    assert {key: runs.num_runs for key, runs in again.items()} == {("arxiv", "rmed1"): 8}
     assert not list(further_runs(claims, _wanted, tmp_path / "late", end_of(0.0), progress=False))
