@@ -39,7 +39,7 @@ if (claims) {
     let shown = 0;
     for (const row of rows) {
       row.hidden = (paper && row.dataset.paper !== paper)
-        || (verdict && row.dataset.verdict !== verdict)
+        || (verdict === "differs" ? !("differs" in row.dataset) : verdict && row.dataset.verdict !== verdict)
         || !wanted.every((word) => words.get(row).includes(word));
       shown += !row.hidden;
     }

@@ -91,6 +91,7 @@ class Page:
             sections=sections,
             claims=rows,
             counts=_counts(claim.verdict for _, claim in rows),
+            differing=sum(claim.differs for _, claim in rows),
             verdicts=VERDICTS,
             plotly=Markup(plotly),
             script=Markup(script),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from jaxduel.progress import duration
@@ -12,7 +13,7 @@ from jaxduel.studies.claims import Claim
 from jaxduel.studies.papers.paper import Order, Panel, Paper
 from jaxduel.studies.pictures import missing_words
 from jaxduel.studies.report.charts import Seen, seen
-from jaxduel.studies.report.records import ClaimRow, Figure, Measured, Section
+from jaxduel.studies.report.records import ClaimRow, Earlier, Figure, Measured, Section
 from jaxduel.studies.report.words import capital, plain
 from jaxduel.studies.reproduction import Report
 
@@ -24,6 +25,8 @@ _MADE = (
     ("random numbers", "prng"),
     ("begun", "created"),
 )
+_MOST_EARLIER = 4
+"""Most earlier verdicts that a claim keeps: the latest."""
 _INTERRUPTED = "interrupted before all that it shows was simulated"
 
 
@@ -56,7 +59,7 @@ def paper_section(
     Args:
       asked: names of the panels asked for.
       failures: reasons for missing data, by the name of a panel.
-      earlier: the section of an earlier call.
+      earlier: the section of an earlier call; its verdicts are kept if its order was another one.
     """
     options = command_of(paper.name, order)
     (before, after), seconds = report.blocks, report.seconds
@@ -79,7 +82,7 @@ def paper_section(
             *origin(report.made_by),
         ),
         notes=tuple(map(plain, notes)),
-        claims=tuple(map(claim_row, report.claims)),
+        claims=tuple(_with_earlier(claim_row(c), options, earlier) for c in report.claims),
         figures=tuple(figures),
         seconds=seconds,
         seconds_known=known,
@@ -120,6 +123,22 @@ def claim_row(claim: Claim) -> ClaimRow:
             for m in claim.measurements
         ),
     )
+
+
+def _with_earlier(row: ClaimRow, order: str, section: Section | None) -> ClaimRow:
+    """The claim with the verdicts that the section of an earlier call has on it, one for each
+    other order; a claim that was not measured has none."""
+    before = [one for one in section.claims if one.claim == row.claim] if section else []
+    if section is None or not before:
+        return row
+    found = [*before[0].earlier]
+    if section.order and before[0].measured:
+        found.insert(0, Earlier(section.order, before[0].verdict))
+    latest: dict[str, Earlier] = {}
+    for each in found:
+        latest.setdefault(each.command, each)
+    latest.pop(order, None)
+    return replace(row, earlier=tuple(latest.values())[:_MOST_EARLIER])
 
 
 def _why(claim: Claim) -> str:

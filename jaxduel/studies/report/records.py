@@ -31,8 +31,10 @@ _ANCHOR = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _PICTURE = re.compile(r"(?!\.)[^/\\]+\.png")
 _FILE = re.compile(r"(?!\.)[^/\\]+\.(png|pdf|csv)")
 _WORD = r"(?:[A-Za-z0-9_@%+=:,./-]|'[^']*'|\"'\")+"
-_SHELL = re.compile(f"jaxduel (?:plot|report|reproduce)(?: {_WORD})*")
-_PYTHON = re.compile(r"jaxduel\.reproduce\('[a-z-]+', [a-z_]+=[\w',. =-]+\)")
+_SHELL = f"jaxduel (?:plot|report|reproduce)(?: {_WORD})*"
+_PYTHON = r"jaxduel\.reproduce\('[a-z-]+', [a-z_]+=[\w',. =-]+\)"
+_COMMAND = re.compile(f"{_SHELL}|{_PYTHON}")
+_VERDICT = re.compile("confirmed|undecided|not confirmed|not measured")
 
 
 @dataclass(frozen=True)
@@ -149,8 +151,21 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Earlier:
+    """A verdict from an earlier call with another order, and the command of that order."""
+
+    command: str
+    verdict: str
+
+    def __post_init__(self) -> None:
+        _require("command", self.command, _COMMAND)
+        _require("verdict", self.verdict, _VERDICT)
+
+
+@dataclass(frozen=True)
 class ClaimRow:
-    """A claim of a paper: its place, words, criterion, verdict, and reasons."""
+    """A claim of a paper: its place, words, criterion, verdict, reasons, numbers, and the verdicts
+    of earlier calls in the same folder, the latest first."""
 
     place: str
     quote: str
@@ -158,6 +173,17 @@ class ClaimRow:
     verdict: str
     why: str
     measured: tuple[Measured, ...] = ()
+    earlier: tuple[Earlier, ...] = ()
+
+    @property
+    def claim(self) -> tuple[str, str, str]:
+        """What is claimed where, and what confirms it."""
+        return self.place, self.quote, self.criterion
+
+    @property
+    def differs(self) -> bool:
+        """Whether it is not confirmed, by its order or an earlier one."""
+        return "not confirmed" in (self.verdict, *(each.verdict for each in self.earlier))
 
 
 @dataclass(frozen=True)
@@ -206,8 +232,8 @@ def _require(what: str, text: str, pattern: re.Pattern[str]) -> None:
 def _require_command(text: str) -> None:
     """Raises ValueError unless a command is one that makes a figure or a page of jaxduel again, in
     Python or quoted for a shell."""
-    if text and not _SHELL.fullmatch(text) and not _PYTHON.fullmatch(text):
-        raise ValueError(f"{text!r} is no command of a page")
+    if text:
+        _require("command", text, _COMMAND)
 
 
 def encoded(section: Section) -> bytes:

@@ -7,6 +7,7 @@ from jaxduel.studies.report.records import (
     FILE,
     Chart,
     ClaimRow,
+    Earlier,
     Figure,
     Line,
     Measured,
@@ -35,7 +36,8 @@ _figure = Figure(
     ("a line", "another"),
 )
 _claim = ClaimRow("Section 5", "It wins.", "below 1", "confirmed", "1 of 1 meets it.",
-                  (Measured("arxiv", "ratio", "0.5", "confirmed"),))  # fmt: skip
+                  (Measured("arxiv", "ratio", "0.5", "confirmed"),),
+                  (Earlier("jaxduel reproduce batched-dueling --full", "undecided"),))  # fmt: skip
 SOUND = json.loads(
     encoded(
         Section(
@@ -53,6 +55,7 @@ SOUND = json.loads(
 """A record as jaxduel writes it."""
 
 FIGURE, LINE = ("figures", 0), ("figures", 0, "chart", "lines", 0)
+EARLIER = ("claims", 0, "earlier", 0)
 REFUSED = {
     "colour": ((*LINE, "color"), f'"/><img src=x onerror="{ACT}"><i a="'),
     "colour of a style": ((*LINE, "color"), "url(//e.example)"),
@@ -73,6 +76,9 @@ REFUSED = {
     "command of another kind": (("order",), "jaxduel run --out x"),
     "Python": (("order",), "jaxduel.reproduce('x', seed=__import__('os').system('x'))"),
     "command among facts": (("facts", 0, 1), "curl e.example | sh"),
+    "command of an earlier verdict": ((*EARLIER, "command"), "curl e.example | sh"),
+    "no command of an earlier verdict": ((*EARLIER, "command"), ""),
+    "earlier verdict": ((*EARLIER, "verdict"), "press here"),
     "open quote": (("order",), "jaxduel plot 'x"),
     "anchor": (("name",), f'x" onfocus="{ACT}" autofocus a="'),
     "anchor of a figure": ((*FIGURE, "name"), "a b"),
