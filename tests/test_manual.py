@@ -1,14 +1,19 @@
 """The manual: docstrings become Markdown, and broken links are found. Its build tests the rest."""
 
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import jaxduel as jd
+from jaxduel.plotting import Bar, BarsPanel, Line, LinePanel, Reference
 from jaxduel.studies import papers
 from jaxduel.studies.report.records import ClaimRow, Figure, Measured, Section, encoded
-from notebooks.manual import check, docstrings, front, reports, which
+from notebooks.manual import check, docstrings, front, full, reports, which
+from notebooks.manual import papers as pages_of_papers
 
 TEXT = """Beat the Mean, Algorithm 1.
 
@@ -86,13 +91,14 @@ def report(tmp_path):
 
 def test_pages_of_papers_have_verdicts_and_a_report_adds_figures(report, monkeypatch):
     folder, section = report
-    claims, measured = reports.claims(section)
-    assert "| 1 | “A wins”, section 5 | below 1 | **undecided**. Few runs. |" in claims
+    claims, measured = reports.claims(section, None)
+    row = "| 1 | “A wins”, section 5 | below 1 | **undecided**. Few runs. | {} |"
+    assert row.format("not measured at full size") in claims
     assert "| 1 | arxiv | A / B | 0.9 [0.8, 1] | undecided |" in measured
-    assert list(reports.figures(section, "reference/papers/toy")) == []
+    assert list(reports.figures(section, None, "reference/papers/toy")) == []
     monkeypatch.setattr(reports, "FOLDER", folder)
     monkeypatch.setattr(reports, "SOURCE", folder / "source")
-    _, link, figure = reports.figures(section, "reference/papers/toy")
+    _, link, figure = reports.figures(section, None, "reference/papers/toy")
     assert 'href="../../report/index.html#toy"' in link
     assert "{figure} toy-figure-1a.png\n:alt: A falls" in figure
     assert (folder / "source/reference/papers/toy-figure-1a.png").read_bytes() == b"picture"
@@ -114,7 +120,7 @@ def test_a_picture_is_kept_for_builds_without_a_report(report, monkeypatch, tmp_
         monkeypatch.setattr(reports, name, value)
     reports.keep(folder, ("toy",))
     assert (tmp_path / "kept" / "toy-figure-1a.png").read_bytes() == b"picture"
-    _, words, figure = reports.figures(reports.sections()["toy"], "reference/papers/toy")
+    _, words, figure = reports.figures(reports.sections()["toy"], None, "reference/papers/toy")
     assert words == "One of the figures that `jaxduel reproduce toy` makes."
     assert "{figure} toy-figure-1a.png\n:alt: A falls\n\nFigure 1a: regret. Mean of" in figure
     copied = tmp_path / "source" / "reference" / "papers" / "toy-figure-1a.png"
@@ -139,6 +145,118 @@ def test_verdicts_are_kept_without_figures_and_of_whole_papers_alone(report, mon
         reports.keep(folder, ("toy", "other"))
 
 
+TIMES, WHOLE = np.array([10, 100]), np.array([1.234567, 20.0])
+CURVES = LinePanel(
+    lines=[
+        Line(name="dts", label="D-TS", at=TIMES, mean=WHOLE, lower95=WHOLE - 1, upper95=WHOLE + 1),
+        Line(name="rucb", label="$R$", at=TIMES, mean=WHOLE, lower95=WHOLE, upper95=WHOLE * np.nan),
+        Line(name="detc", label="D", at=TIMES[1:], mean=WHOLE[1:], lower95=WHOLE[1:],
+             upper95=WHOLE[1:], separate=True),
+    ],
+    references=[Reference("bound", 3.0), Reference("own", WHOLE, TIMES, "dts")],
+    kind="time", title="toy", across="$t$", up="regret", across_scale="log", top=30.0,
+)  # fmt: skip
+BARS = BarsPanel([Bar("dts", "D-TS", WHOLE, WHOLE, WHOLE)], ["a", "b"], "spread")
+
+
+@pytest.fixture
+def whole(report, tmp_path, monkeypatch):
+    """The folder of the same paper at full size, with a panel of curves and one of bars; the
+    arguments with which it is reproduced again; its file."""
+    folder, section = report
+    folder = folder / "toy"
+    other = Measured("sushi", "A / B", "0.5 [0.4, 0.6]", "confirmed")
+    claim = replace(section.claims[0], verdict="confirmed",
+                    measured=(*section.claims[0].measured, other))  # fmt: skip
+    figures = tuple(Figure(name, f"Figure {name}", "Of 9 runs.", "A falls") for name in ("1a", "2"))
+    order = "jaxduel reproduce toy --full --runs 9"
+    facts = (("command", order), ("run time", "1:00"), ("platform", "a secret"))
+    made = replace(section, order=order, facts=facts, claims=(claim,), figures=figures)
+    (folder / "report.json").write_bytes(encoded(made))
+    chosen = []
+
+    def reproduced(name, **arguments):
+        chosen.append((name, arguments))
+        panels = {"1a": CURVES, "2": BARS}
+        return SimpleNamespace(panels={k: SimpleNamespace(content=p) for k, p in panels.items()})
+
+    monkeypatch.setattr(jd, "reproduce", reproduced)
+    monkeypatch.setattr(full, "FILE", tmp_path / "verdicts-full.json")
+    return folder, made, chosen
+
+
+def test_a_paper_at_full_size_is_kept_with_the_numbers_of_its_curves(whole):
+    folder, made, chosen = whole
+    assert full.kept() == {}
+    full.measure("toy", folder)
+    assert chosen == [("toy", {"out": folder, "full": True, "runs": 9})]
+    kept = full.kept()["toy"]
+    assert kept.section.claims == made.claims
+    assert kept.section.facts == (("run time", "1:00"),)
+    assert list(kept.curves) == [figure.name for figure in kept.section.figures] == ["1a"]
+    second = kept.curves["1a"].lines[1]
+    assert (second.at, second.mean, second.upper) == ("", "1.2346 20", "nan nan")
+    panel = full.panel_of(kept.curves["1a"])
+    assert replace(panel, lines=(), references=()) == replace(CURVES, lines=(), references=())
+    for found, given in zip(panel.lines, CURVES.lines, strict=True):
+        for name in ("at", "mean", "lower95", "upper95"):
+            np.testing.assert_allclose(getattr(found, name), getattr(given, name), rtol=5e-5)
+        assert (found.name, found.label) == (given.name, given.label)
+        assert found.separate == given.separate
+    level, own = panel.references
+    assert (level, own.name) == (CURVES.references[0], "dts")
+    np.testing.assert_allclose(own.values, WHOLE, rtol=5e-5)
+
+
+def test_what_cannot_be_kept_leaves_the_file_as_it_was(whole, monkeypatch):
+    folder, made, _ = whole
+    full.measure("toy", folder)
+    before = full.FILE.read_bytes()
+    for changed, message in (
+        ({"missing": "panel 2 is missing"}, "toy: not all was reproduced"),
+        ({"order": "jaxduel reproduce toy"}, "made without --full"),
+    ):
+        (folder / "report.json").write_bytes(encoded(replace(made, **changed)))
+        with pytest.raises(ValueError, match=message):
+            full.measure("toy", folder)
+    (folder / "report.json").write_bytes(encoded(made))
+    monkeypatch.setattr(full, "_MOST_BYTES", 99)
+    with pytest.raises(ValueError, match=r"bytes with toy: at most 99$"):
+        full.measure("toy", folder)
+    assert full.FILE.read_bytes() == before
+
+
+def test_pages_show_both_sizes(whole, report, monkeypatch, tmp_path):
+    folder, _, _ = whole
+    full.measure("toy", folder)
+    kept, usual = full.kept()["toy"], report[1]
+    claims, measured = reports.claims(usual, kept.section)
+    assert "| **undecided**. Few runs. | **confirmed**. Few runs. |" in claims
+    assert "| 1 | arxiv | A / B | 0.9 [0.8, 1] | undecided | 0.9 [0.8, 1] | undecided |" in measured
+    assert "| 1 | sushi | A / B | – | – | 0.5 [0.4, 0.6] | confirmed |" in measured
+    assert pages_of_papers._how(kept) == "`jaxduel reproduce toy --full --runs 9` (run time: 1:00)"
+    monkeypatch.setattr(reports, "FOLDER", folder.parent)
+    monkeypatch.setattr(reports, "SOURCE", tmp_path / "source")
+    *_, words, grid = reports.figures(usual, kept, "reference/papers/toy")
+    assert words.endswith("that `jaxduel reproduce toy --full --runs 9` made.")
+    first, second = grid.split("{figure} ")[1:]
+    assert first.startswith("toy-figure-1a.png\n:alt: A falls\n\nBy default. Figure 1a: regret.")
+    assert second.startswith("toy-figure-1a-full.png\n:alt: A falls\n\nAt full size. Figure 1a.")
+    picture = tmp_path / "source" / "reference" / "papers" / "toy-figure-1a-full.png"
+    assert picture.read_bytes()[1:4] == b"PNG"
+
+
+def test_the_index_counts_both_sizes():
+    usual = reports.sections()
+    name = papers.names()[0]
+    at_full = {name: full.Kept(replace(usual[name], claims=usual[name].claims[:1]), {})}
+    names = [f"papers/{name}" for name in papers.names()]
+    index = next(part for part in pages_of_papers._index(names, usual, at_full) if "| all" in part)
+    rows = index.splitlines()[2:]
+    assert rows[0].endswith(f"| 1 {usual[name].claims[0].verdict} |")
+    assert all(row.endswith("| not measured at full size |") for row in rows[1:-1])
+
+
 def test_numbers_of_the_first_page_come_from_their_files(report, monkeypatch, tmp_path):
     policies, *others = front.numbers()
     assert (policies.value, len(others)) == (str(len(jd.policies.names())), 3)
@@ -158,6 +276,9 @@ def test_verdicts_of_the_manual_are_on_the_claims_of_the_papers():
     known = reports.sections()
     for name in papers.names():
         assert not reports.stale(papers.load(name), known[name])
+    for name, kept in full.kept().items():
+        assert not reports.stale(papers.load(name), kept.section)
+        assert set(kept.curves) == {figure.name for figure in kept.section.figures}
 
 
 def test_the_tables_of_which_policy_when_are_those_of_its_numbers():

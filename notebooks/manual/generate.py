@@ -56,7 +56,7 @@ def _write_pages(app: Sphinx) -> None:
     if lacking := papers.lacking():
         raise ExtensionError(
             f"The verdicts on {', '.join(lacking)} are missing or on other claims: python -m "
-            "notebooks.manual.measure FOLDER"
+            "notebooks.manual.measure FOLDER [--full] PAPER"
         )
     citation.write()
     front.write()

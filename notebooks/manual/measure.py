@@ -2,9 +2,11 @@
 and the papers' pictures in `kept`.
 
     python -m notebooks.manual.measure FOLDER [PAPER ...]
+    python -m notebooks.manual.measure FOLDER --full [PAPER ...]
 
 Sweeps and papers are kept in the folder, and go on where they stopped. With names of papers these
-alone are measured, and nothing else is.
+alone are measured, and nothing else is. With `--full` papers are measured at full size, in
+FOLDER/full/PAPER, and `verdicts-full.json` is written after each of them.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import jaxduel as jd
 from jaxduel.studies import papers
 from jaxduel.studies.papers.everything import reproduce_all
 from jaxduel.studies.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
-from notebooks.manual import reports
+from notebooks.manual import full, reports
 from notebooks.manual.pictures import NUMBERS
 
 _GAP = 0.1
@@ -77,5 +79,15 @@ def main(folder: Path, *names: str) -> None:
     reports.keep(folder / "papers", papers.names())
 
 
+def main_full(folder: Path, *names: str) -> None:
+    """Measures some papers, or all, at full size."""
+    for name in names or papers.names():
+        full.measure(name, folder / "full" / name)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *sys.argv[2:])
+    _, place, *chosen = sys.argv
+    if chosen[:1] == ["--full"]:
+        main_full(Path(place), *chosen[1:])
+    else:
+        main(Path(place), *chosen)

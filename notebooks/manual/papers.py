@@ -6,7 +6,7 @@ import inspect
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from jaxduel.studies import papers
@@ -14,7 +14,8 @@ from jaxduel.studies.papers import report
 from jaxduel.studies.papers.paper import Panel, Paper
 from jaxduel.studies.report.page import VERDICTS
 from jaxduel.studies.report.records import Section
-from notebooks.manual import docstrings, reports
+from notebooks.manual import docstrings, full, reports
+from notebooks.manual.full import Kept
 from notebooks.manual.pages import GENERATED, policy_link, table, toctree, write
 
 
@@ -43,23 +44,26 @@ def panels_by_policy() -> dict[str, list[str]]:
 
 
 def lacking() -> list[str]:
-    """The papers whose verdicts are missing, or are on other claims."""
-    known = reports.sections()
-    return [
-        paper.name
-        for paper in _loaded()
-        if paper.name not in known or reports.stale(paper, known[paper.name])
+    """The papers whose verdicts are missing, or are on other claims. At full size they may be
+    missing."""
+    usual, whole = reports.sections(), full.kept()
+    found = [p.name for p in _loaded() if p.name not in usual or reports.stale(p, usual[p.name])]
+    stale = [
+        p.name for p in _loaded() if p.name in whole and reports.stale(p, whole[p.name].section)
     ]
+    return [*found, *(f"{name} at full size" for name in stale)]
 
 
 def write_pages() -> list[str]:
     """Writes all pages; returns their names in Sphinx."""
-    known = reports.sections()
-    pages = [write(f"papers/{p.name}", *_page(p, known[p.name])) for p in _loaded()]
-    return [*pages, write("papers/index", *_index(pages, known))]
+    usual, whole = reports.sections(), full.kept()
+    pages = [
+        write(f"papers/{p.name}", *_page(p, usual[p.name], whole.get(p.name))) for p in _loaded()
+    ]
+    return [*pages, write("papers/index", *_index(pages, usual, whole))]
 
 
-def _page(paper: Paper, section: Section) -> Iterator[str]:
+def _page(paper: Paper, section: Section, whole: Kept | None) -> Iterator[str]:
     title, source = _title(paper)
     yield f"# {title}"
     yield source
@@ -74,12 +78,12 @@ def _page(paper: Paper, section: Section) -> Iterator[str]:
     if paper.claims:
         yield "## Claims"
         yield (
-            f"What the paper says of its figures, and what `{section.order}` measured of it: "
-            "undecided is a claim whose limit lies in the 95 % interval, or that was measured in "
-            "part."
+            "What the paper says of its figures, and what was measured of it: undecided is a claim "
+            "whose limit lies in the 95 % interval, or that was measured in part."
         )
-        yield from reports.claims(section)
-    yield from reports.figures(section, paper_page(paper.name))
+        yield f"- By default: `{section.order}`\n- At full size: {_how(whole)}"
+        yield from reports.claims(section, whole.section if whole else None)
+    yield from reports.figures(section, whole, paper_page(paper.name))
     yield "## What the text leaves open"
     name = f"jaxduel.studies.papers.{paper.name.replace('-', '_')}.figures"
     yield docstrings.prose(inspect.getdoc(sys.modules[name]) or "")
@@ -111,24 +115,44 @@ def _players(paper: Paper) -> Iterator[tuple[str, str]]:
     return ((", ".join(names), who) for who, names in playing.items() if who)
 
 
-def _verdicts(section: Section) -> list[int]:
-    """The number of claims, and how many have each verdict."""
-    found = Counter(row.verdict for row in section.claims)
-    return [len(section.claims), *(found[verdict] for verdict in VERDICTS)]
+def _how(whole: Kept | None) -> str:
+    """The command that measured a paper at full size, with its run time, versions and machine."""
+    if whole is None:
+        return "not measured yet"
+    facts = "; ".join(f"{name}: {text}" for name, text in whole.section.facts if name != "command")
+    return f"`{whole.section.order}` ({facts})"
 
 
-def _index(pages: list[str], known: dict[str, Section]) -> Iterator[str]:
+def _verdicts(sections: Iterable[Section]) -> str:
+    """How many claims have each verdict, in words."""
+    found = Counter(row.verdict for section in sections for row in section.claims)
+    return ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict]) or "–"
+
+
+def _index(
+    pages: list[str], usual: Mapping[str, Section], whole: Mapping[str, Kept]
+) -> Iterator[str]:
     yield "# Papers"
     yield (
         "What `jaxduel reproduce` makes: each paper's figures and tables, and the measured verdict "
-        "on each claim that its text makes of them."
+        "on each claim that its text makes of them, by default and, with `--full`, at the paper's "
+        "own size."
     )
-    counted = {p.name: [len(p.panels), *_verdicts(known[p.name])] for p in _loaded()}
-    rows = [
-        (f"[{title}](/{page}.md)", source, *map(str, counted[paper.name]))
-        for page, paper in zip(pages, _loaded(), strict=True)
-        for title, source in (_title(paper),)
-    ]
-    total = [str(sum(numbers)) for numbers in zip(*counted.values(), strict=True)]
-    yield table(("paper", "", "panels", "claims", *VERDICTS), [*rows, ("all", "", *total)])
+    rows = []
+    for page, paper in zip(pages, _loaded(), strict=True):
+        (title, source), section = _title(paper), usual[paper.name]
+        link = f"[{title}](/{page}.md)"
+        at_full = [whole[paper.name].section] if paper.name in whole else []
+        rows.append(
+            (
+                f"{link}, {source}" if source else link,
+                *(str(len(paper.panels)), str(len(section.claims)), _verdicts([section])),
+                _verdicts(at_full) if at_full else reports.NOT_MEASURED,
+            )
+        )
+    panels = sum(len(paper.panels) for paper in _loaded())
+    claims = sum(len(section.claims) for section in usual.values())
+    total = (_verdicts(usual.values()), _verdicts(kept.section for kept in whole.values()))
+    header = ("paper", "panels", "claims", "by default", "at full size")
+    yield table(header, [*rows, ("all", str(panels), str(claims), *total)])
     yield toctree(pages)

@@ -13,6 +13,8 @@ from pydantic import TypeAdapter
 from jaxduel.studies.papers.paper import Paper
 from jaxduel.studies.report import page
 from jaxduel.studies.report.records import ClaimRow, Figure, Section, read_section
+from jaxduel.studies.report.words import capital
+from notebooks.manual.full import Kept, draw
 from notebooks.manual.pages import GENERATED, SOURCE, table
 
 VERDICTS = Path(__file__).with_name("verdicts.json")
@@ -28,6 +30,10 @@ SHOWN = {
     "batched-mab": "1a",
 }
 """A panel of each paper whose picture is kept."""
+NOT_MEASURED = "not measured at full size"
+_USUAL, _FULL = "by default", "at full size"
+_WIDE = 1.5
+"""Width divided by height from which a picture has the width of the page."""
 _COPY = "report"
 _SECTIONS = TypeAdapter(dict[str, Section])
 
@@ -72,53 +78,95 @@ def sections() -> dict[str, Section]:
 def stale(paper: Paper, section: Section) -> bool:
     """Whether the verdicts are on other claims than the paper's."""
     claims = [(claim.source, claim.quote, claim.criterion) for claim in paper.claims]
-    return claims != [(row.place, row.quote, row.criterion) for row in section.claims]
+    return claims != [row.claim for row in section.claims]
 
 
-def claims(section: Section) -> Iterator[str]:
-    """The claims of a paper and their verdicts, and in a second table what was measured."""
+def claims(section: Section, whole: Section | None) -> Iterator[str]:
+    """The claims of a paper and their verdicts, and in a second table what was measured.
+
+    Args:
+      section: what was measured by default.
+      whole: what was measured at full size, if anything.
+    """
+    found = {row.claim: row for row in whole.claims} if whole else {}
+    pairs = [(row, found.get(row.claim)) for row in section.claims]
     rows = [
-        (str(number), f"“{row.quote}”, {row.place}", row.criterion, f"**{row.verdict}**. {row.why}")
-        for number, row in enumerate(section.claims, start=1)
+        (str(number), f"“{row.quote}”, {row.place}", row.criterion, _verdict(row), _verdict(full))
+        for number, (row, full) in enumerate(pairs, start=1)
     ]
-    yield table(("", "claim", "confirmed by", "verdict"), rows)
-    measured = table(("", "on", "what", "value", "verdict"), _measured(section.claims))
+    yield table(("", "claim", "confirmed by", _USUAL, _FULL), rows)
+    header = ("", "on", "what", _USUAL, "verdict", *((_FULL, "verdict") if whole else ()))
+    measured = table(header, _measured(pairs, len(header) - 3))
     yield f"``````{{dropdown}} What was measured\n{measured}\n``````"
 
 
-def _measured(rows: tuple[ClaimRow, ...]) -> Iterator[tuple[str, ...]]:
-    for number, row in enumerate(rows, start=1):
-        for each in row.measured:
-            yield (str(number), each.where, each.what, each.value, each.verdict)
+def _verdict(row: ClaimRow | None) -> str:
+    return f"**{row.verdict}**. {row.why}" if row else NOT_MEASURED
 
 
-def figures(section: Section, place: str) -> Iterator[str]:
-    """The figures of a paper, and a link to its part of the report; without a report the figure
-    that is kept, if any.
+def _measured(
+    pairs: Sequence[tuple[ClaimRow, ClaimRow | None]], columns: int
+) -> Iterator[tuple[str, ...]]:
+    """A row for each quantity, with its values and verdicts by default and at full size."""
+    for number, pair in enumerate(pairs, start=1):
+        values: dict[tuple[str, str], list[str]] = {}
+        for place, row in enumerate(pair):
+            for each in row.measured if row else ():
+                cells = values.setdefault((each.where, each.what), ["–"] * columns)
+                cells[2 * place : 2 * place + 2] = each.value, each.verdict
+        for (where, what), cells in values.items():
+            yield (str(number), where, what, *cells)
+
+
+def figures(section: Section, whole: Kept | None, place: str) -> Iterator[str]:
+    """The figures of a paper: by default, all with a report, to which there is a link, else the
+    one that is kept, if any; at full size, those of curves, drawn from their numbers.
 
     Args:
-      section: what is known of it.
+      section: what is known of it by default.
+      whole: what is kept of it at full size, if anything.
       place: its page in Sphinx.
     """
-    shown = [figure for figure in section.figures if _source(section, figure).is_file()]
-    if not shown:
+    usual = {each.name: each for each in section.figures if _source(section, each).is_file()}
+    at_full = {each.name: each for each in whole.section.figures} if whole else {}
+    if not usual and not at_full:
         return
     yield "## Figures"
-    if FOLDER is None:
+    if usual and FOLDER is None:
         yield f"One of the figures that `{section.order}` makes."
-    else:
+    elif usual:
         up = "../" * place.count("/")
         link = f"{up}{_COPY}/{page.NAME}#{section.name}"
         yield (
             f'<a href="{link}">With curves that show their values, final regrets and run '
             f"times</a>. Made by `{section.order}`."
         )
-    for figure in shown:
-        target = SOURCE / GENERATED / "papers" / f"{section.name}-{figure.picture}"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(_source(section, figure), target)
-        alt = figure.alt.replace("\n", " ")
-        yield f"```{{figure}} {target.name}\n:alt: {alt}\n\n{figure.title}. {figure.caption}\n```"
+    if whole and at_full:
+        yield f"At full size, curves are drawn from numbers that `{whole.section.order}` made."
+    shown = []
+    for name in max(usual, at_full, key=len) | usual | at_full:
+        if name in usual:
+            content = _source(section, usual[name]).read_bytes()
+            shown.append(_figure(section.name, usual[name], content, _USUAL if whole else ""))
+        if whole and name in at_full:
+            shown.append(_figure(section.name, at_full[name], draw(whole.curves[name]), _FULL))
+    yield "\n".join(["``````{grid}\n:gutter: 2\n", *shown, "``````"])
+
+
+def _figure(paper: str, figure: Figure, content: bytes, size: str) -> str:
+    """An item of a grid with a figure; its picture is written beside the page."""
+    name = f"{paper}-figure-{figure.name}{'-full' if size == _FULL else ''}.png"
+    target = SOURCE / GENERATED / "papers" / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+    alt = figure.alt.replace("\n", " ")
+    words = f"{capital(size)}. {figure.title}" if size else figure.title
+    width, height = (int.from_bytes(content[at : at + 4]) for at in (16, 20))  # of a PNG file
+    columns = "12" if width > _WIDE * height else "12 12 6 6"
+    return (
+        f"`````{{grid-item}}\n:columns: {columns}\n\n```{{figure}} {name}\n:alt: {alt}\n\n"
+        f"{words}. {figure.caption}\n```\n`````"
+    )
 
 
 def _source(section: Section, figure: Figure) -> Path:
