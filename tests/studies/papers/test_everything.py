@@ -132,12 +132,19 @@ def test_a_page_is_there_before_the_first_paper(tmp_path, monkeypatch):
 
 
 @pytest.mark.thorough
-def test_runs_of_another_size_are_not_shown(tmp_path):
-    made(tmp_path)
+def test_runs_of_another_order_are_not_shown_but_leave_their_verdicts(tmp_path):
+    usual = made(tmp_path).sections
     order = everything.Order(runs=3)
     assert [s.missing for s, _ in everything.sections_in(tmp_path, order, {})] == [
         "not reproduced yet"
     ] * 2
+    whole = made(tmp_path, full=True)
+    for before, after in zip(usual, whole.sections, strict=True):
+        assert [[one.verdict for one in row.earlier] for row in after.claims] == [
+            [row.verdict] if row.measured else [] for row in before.claims
+        ]
+    text = whole.page.read_text()
+    assert "by <code>jaxduel reproduce batched-dueling --runs 2</code>" in text
 
 
 def test_a_paper_without_data_leaves_a_note(tmp_path, monkeypatch, two_small_papers):

@@ -1,11 +1,16 @@
 """The page in a browser: no error, no sideways scroll, curves that are drawn, claims to filter."""
 
+from dataclasses import replace
+
 import pytest
 
 from jaxduel.studies import papers
+from jaxduel.studies.output import OutputFolder
+from jaxduel.studies.report.page import Page
 from tests.browsing import DESKTOP, PHONE, browser
 from tests.cli.command_line import outcome
 from tests.studies.papers.smaller import machine, smaller
+from tests.studies.report.test_papers import FULL, USUAL, section
 
 NAME = "batched-dueling"
 
@@ -35,6 +40,21 @@ def test_it_is_sound_and_answers(page):
             assert [name for name in reader.run(fetched) if not name.startswith("data:")] == []
         _curves_hide(reader)
         _claims_are_sorted_and_filtered(reader)
+        assert reader.faults() == []
+
+
+def test_claims_that_differ_from_the_paper_are_found(tmp_path):
+    differing = section(FULL, "confirmed", section(USUAL, "not confirmed"))
+    made = [(differing, None), (replace(section(USUAL, "undecided"), name="other"), None)]
+    page = Page("Two papers", "Claims.", made, {}).write(OutputFolder(tmp_path))
+    with browser() as reader:
+        reader.open(page.as_uri(), DESKTOP)
+        reader.run(
+            "const box = document.getElementById('filter-verdict'); box.value = 'differs';"
+            "box.dispatchEvent(new Event('input', {bubbles: true}))"
+        )
+        shown = reader.run("return document.getElementById('shown').textContent")
+        assert shown == "1 of 2 claims shown"
         assert reader.faults() == []
 
 
