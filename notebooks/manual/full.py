@@ -101,7 +101,7 @@ def measure(name: str, folder: Path) -> None:
     section = read_section(folder)
     if section is None or section.missing:
         raise ValueError(f"{name}: not all was reproduced")
-    panels = {panel: made.content for panel, made in report.panels.items()}
+    panels = {panel: written.content for panel, written in report.panels.items()}
     content = _ALL.dump_json(kept() | {name: of(section, panels)}, indent=1) + b"\n"
     if len(content) > _MOST_BYTES:
         raise ValueError(
