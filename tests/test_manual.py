@@ -94,7 +94,7 @@ def test_pages_of_papers_have_verdicts_and_a_report_adds_figures(report, monkeyp
     claims, measured = reports.claims(section, None)
     row = "| 1 | “A wins”, section 5 | below 1 | **undecided**. Few runs. | {} |"
     assert row.format("not measured at full size") in claims
-    assert "| 1 | arxiv | A / B | 0.9 [0.8, 1] | undecided |" in measured
+    assert "| 1 | arxiv | A / B | 0.9 [0.8, 1]: undecided |" in measured
     assert list(reports.figures(section, None, "reference/papers/toy")) == []
     monkeypatch.setattr(reports, "FOLDER", folder)
     monkeypatch.setattr(reports, "SOURCE", folder / "source")
@@ -232,8 +232,8 @@ def test_pages_show_both_sizes(whole, report, monkeypatch, tmp_path):
     kept, usual = full.kept()["toy"], report[1]
     claims, measured = reports.claims(usual, kept.section)
     assert "| **undecided**. Few runs. | **confirmed**. Few runs. |" in claims
-    assert "| 1 | arxiv | A / B | 0.9 [0.8, 1] | undecided | 0.9 [0.8, 1] | undecided |" in measured
-    assert "| 1 | sushi | A / B | – | – | 0.5 [0.4, 0.6] | confirmed |" in measured
+    assert "| 1 | arxiv | A / B | 0.9 [0.8, 1]: undecided | 0.9 [0.8, 1]: undecided |" in measured
+    assert "| 1 | sushi | A / B | – | 0.5 [0.4, 0.6]: confirmed |" in measured
     assert pages_of_papers._how(kept) == "`jaxduel reproduce toy --full --runs 9` (run time: 1:00)"
     monkeypatch.setattr(reports, "FOLDER", folder.parent)
     monkeypatch.setattr(reports, "SOURCE", tmp_path / "source")

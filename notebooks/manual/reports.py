@@ -95,8 +95,8 @@ def claims(section: Section, whole: Section | None) -> Iterator[str]:
         for number, (row, full) in enumerate(pairs, start=1)
     ]
     yield table(("", "claim", "confirmed by", _USUAL, _FULL), rows)
-    header = ("", "on", "what", _USUAL, "verdict", *((_FULL, "verdict") if whole else ()))
-    measured = table(header, _measured(pairs, len(header) - 3))
+    sizes = (_USUAL, _FULL) if whole else (_USUAL,)
+    measured = table(("", "on", "what", *sizes), _measured(pairs, len(sizes)))
     yield f"``````{{dropdown}} What was measured\n{measured}\n``````"
 
 
@@ -105,15 +105,15 @@ def _verdict(row: ClaimRow | None) -> str:
 
 
 def _measured(
-    pairs: Sequence[tuple[ClaimRow, ClaimRow | None]], columns: int
+    pairs: Sequence[tuple[ClaimRow, ClaimRow | None]], sizes: int
 ) -> Iterator[tuple[str, ...]]:
-    """A row for each quantity, with its values and verdicts by default and at full size."""
+    """A row for each quantity, with its values and verdicts at each size."""
     for number, pair in enumerate(pairs, start=1):
         values: dict[tuple[str, str], list[str]] = {}
         for place, row in enumerate(pair):
             for each in row.measured if row else ():
-                cells = values.setdefault((each.where, each.what), ["–"] * columns)
-                cells[2 * place : 2 * place + 2] = each.value, each.verdict
+                cells = values.setdefault((each.where, each.what), ["–"] * sizes)
+                cells[place] = f"{each.value}: {each.verdict}"
         for (where, what), cells in values.items():
             yield (str(number), where, what, *cells)
 
