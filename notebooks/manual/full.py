@@ -27,7 +27,7 @@ FILE = Path(__file__).with_name("verdicts-full.json")
 _MOST_BYTES = 2_000_000
 _FACTS = ("run time", "seed", "versions", "code", "device")
 _DIGITS = 5
-_DPI = 200
+_DPI = 120
 _SHARED = ("kind", "title", "across", "up", "across_scale", "up_scale", "top", "about")
 """The attributes of `Curves` that are those of a `jaxduel.plotting.LinePanel`."""
 
@@ -112,12 +112,12 @@ def measure(name: str, folder: Path) -> None:
 
 def _options(order: str) -> dict[str, Any]:
     """The options of a command, as arguments of `jd.reproduce`."""
-    words = shlex.split(order)
-    return {
-        word.removeprefix("--"): int(value) if value.isdecimal() else True
-        for word, value in pairwise([*words, ""])
-        if word.startswith("--")
-    }
+    found: dict[str, Any] = {}
+    for word, value in pairwise([*shlex.split(order), "--"]):
+        if word.startswith("--"):
+            number = int if value.isdecimal() else float
+            found[word.removeprefix("--")] = True if value.startswith("--") else number(value)
+    return found
 
 
 def of(section: Section, panels: Mapping[str, Any]) -> Kept:
