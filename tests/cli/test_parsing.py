@@ -103,4 +103,4 @@ def test_a_paper_is_made_again_by_the_command_in_its_page(capsys, monkeypatch):
     asked = {"paper": "batched-dueling", "figure": "1a", "full": True, "runs": 7, "seed": 5}
     asked["decide"] = 2.5
     assert seen == {**asked, "out": None, "progress": True}
-    assert parameters_of(reproduce).keys() == asked.keys() | {"out"}
+    assert parameters_of(reproduce).keys() == asked.keys() | {"out", "open"}

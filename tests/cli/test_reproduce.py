@@ -5,8 +5,9 @@ from functools import partial
 import jax
 import pytest
 
-from jaxduel.studies import stored_runs
+from jaxduel.studies import papers, stored_runs
 from jaxduel.studies.papers import reproducing
+from jaxduel.studies.papers.varying import OpenReport
 from tests.cli.command_line import outcome
 
 
@@ -26,6 +27,42 @@ def test_reproduce_prints_claims_and_files(capsys, tmp_path, monkeypatch):
     assert len(text.partition("written to")[0].splitlines()) <= 27  # a path may take some lines
     assert max(map(len, text.splitlines())) <= 80
     assert "figure 2a" not in errors  # no terminal, and less than a minute
+
+
+def test_reproduce_measures_a_claim_over_an_open_choice(capsys, tmp_path, monkeypatch):
+    said = OpenReport([tmp_path / "open-5.png", tmp_path / "open-5.csv"], ["5. a claim"])
+    asked = {}
+
+    def measured(paper, claim, **order):
+        asked.update(order, paper=paper, claim=claim)
+        return said
+
+    monkeypatch.setattr(papers, "open_choices", measured)
+    arguments = ("reproduce", "double-etc", "--open", 5, "--runs", 3, "--out", tmp_path)
+    code, text, _ = outcome(capsys, *arguments)
+    assert (code, asked["paper"], asked["claim"], asked["runs"]) == (0, "double-etc", "5", 3)
+    assert text.splitlines()[0] == "5. a claim"
+    assert "written to" in text
+    assert "open-5.png, open-5.csv" in " ".join(text.split())
+    said.interrupted = True
+    code, _, errors = outcome(capsys, *arguments)
+    assert code == 130
+    assert "what had finished is kept" in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("double-etc", "--open", "3"), "claims with an open choice are 1, 2, 4, 5, 6, 7, all"),
+        (("many-arms", "--open", "all"), "no claim has an open choice"),
+        (("all", "--open", "1"), "--open is of one paper"),
+        (("double-etc", "--open", "1", "--figure", "1"), "does not go with --figure"),
+    ],
+)
+def test_open_choices_that_are_not_there_are_refused(capsys, arguments, says):
+    code, text, errors = outcome(capsys, "reproduce", *arguments)
+    assert (code, text) == (2, "")
+    assert says in " ".join(errors.split())
 
 
 def test_an_interrupted_reproduction_is_code_130(capsys, tmp_path, monkeypatch):
