@@ -20,6 +20,8 @@ from jaxduel.studies.papers.paper import Order, Paper
 from jaxduel.studies.papers.reproducing import pictures_at_hand, require_order
 from jaxduel.studies.pictures import Picture, Setting
 from jaxduel.studies.reading_runs import Recorded
+from jaxduel.studies.report.papers import command_of, with_open
+from jaxduel.studies.report.records import FILE, earlier_section, encoded
 from jaxduel.studies.reproduction import all_wanted
 from jaxduel.studies.stored_runs import StoredRuns
 from jaxduel.studies.swept import COLUMNS, Swept
@@ -62,7 +64,8 @@ def measure_open(
 
     Each choice is varied alone. Runs are taken from the store of the paper's figures, in the
     subfolder `runs`, and added to it. For each claim, open-N.png, .pdf and .csv are written as soon
-    as its runs are finished, and open-N.txt with the numbers and a sentence for each choice.
+    as its runs are finished, and open-N.txt with the numbers and a sentence for each choice. If the
+    folder has a report of the same sizes, figures and sentences join it.
 
     Args:
       claim: the number of a claim, from 1 (`jaxduel describe PAPER`), or "all".
@@ -86,6 +89,9 @@ def measure_open(
             sweep.measure(numbers, report)
         except KeyboardInterrupt:
             report.interrupted = True
+    section = earlier_section(folder.path)
+    if section is not None and section.order == command_of(paper.name, order):
+        folder.write(FILE, encoded(with_open(section, report.swept)))
     return report
 
 

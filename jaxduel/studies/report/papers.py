@@ -16,6 +16,7 @@ from jaxduel.studies.report.charts import Seen, seen
 from jaxduel.studies.report.records import ClaimRow, Earlier, Figure, Measured, Section
 from jaxduel.studies.report.words import capital, plain
 from jaxduel.studies.reproduction import Report
+from jaxduel.studies.swept import Swept
 
 _LONGEST = 60
 """Most letters of the instances in a heading."""
@@ -27,6 +28,8 @@ _MADE = (
 )
 _MOST_EARLIER = 4
 """Most earlier verdicts that a claim keeps: the latest."""
+_OPEN = "open-"
+"""Begins the names of figures of open choices."""
 _INTERRUPTED = "interrupted before all that it shows was simulated"
 
 
@@ -83,7 +86,7 @@ def paper_section(
         ),
         notes=tuple(map(plain, notes)),
         claims=tuple(_with_earlier(claim_row(c), options, earlier) for c in report.claims),
-        figures=tuple(figures),
+        figures=(*figures, *_open_figures(options, earlier)),
         seconds=seconds,
         seconds_known=known,
         blocks=after,
@@ -132,6 +135,8 @@ def _with_earlier(row: ClaimRow, order: str, section: Section | None) -> ClaimRo
     if section is None or not before:
         return row
     found = [*before[0].earlier]
+    if section.order == order:
+        row = replace(row, open=before[0].open)
     if section.order and before[0].measured:
         found.insert(0, Earlier(section.order, before[0].verdict))
     latest: dict[str, Earlier] = {}
@@ -139,6 +144,35 @@ def _with_earlier(row: ClaimRow, order: str, section: Section | None) -> ClaimRo
         latest.setdefault(each.command, each)
     latest.pop(order, None)
     return replace(row, earlier=tuple(latest.values())[:_MOST_EARLIER])
+
+
+def with_open(section: Section, swept: Sequence[Swept]) -> Section:
+    """The section with what was measured over the choices that the paper leaves open: sentences
+    beside claims, and a figure for each of these."""
+    rows, figures = list(section.claims), {figure.name: figure for figure in section.figures}
+    for number in dict.fromkeys(one.number for one in swept):
+        own = [one for one in swept if one.number == number]
+        sentences = tuple(capital(plain(one.sentence)) for one in own)
+        rows[number - 1] = replace(rows[number - 1], open=sentences)
+        name = f"{_OPEN}{number}"
+        figures[name] = Figure(
+            name,
+            f"Claim {number} over what the paper leaves open",
+            f"“{rows[number - 1].quote}”, confirmed by: {rows[number - 1].criterion}.",
+            " ".join(sentences),
+            f"{section.order} --open {number}",
+            picture=f"{name}.png",
+            files=(f"{name}.pdf", f"{name}.csv"),
+            lines=sentences,
+        )
+    return replace(section, claims=tuple(rows), figures=tuple(figures.values()))
+
+
+def _open_figures(order: str, section: Section | None) -> list[Figure]:
+    """The figures of open choices in the section of an earlier call with the same order."""
+    if section is None or section.order != order:
+        return []
+    return [figure for figure in section.figures if figure.name.startswith(_OPEN)]
 
 
 def _why(claim: Claim) -> str:

@@ -164,8 +164,9 @@ class Earlier:
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """A claim of a paper: its place, words, criterion, verdict, reasons, numbers, and the verdicts
-    of earlier calls in the same folder, the latest first."""
+    """A claim of a paper: its place, words, criterion, verdict, reasons, numbers, the verdicts of
+    earlier calls in the same folder, the latest first, and where it holds over what the paper
+    leaves open, a sentence for each choice."""
 
     place: str
     quote: str
@@ -174,6 +175,7 @@ class ClaimRow:
     why: str
     measured: tuple[Measured, ...] = ()
     earlier: tuple[Earlier, ...] = ()
+    open: tuple[str, ...] = ()
 
     @property
     def claim(self) -> tuple[str, str, str]:

@@ -3,13 +3,15 @@
 from dataclasses import replace
 
 from jaxduel.studies import papers
+from jaxduel.studies.choices import parameter
 from jaxduel.studies.claims import Claim, Measurement
 from jaxduel.studies.estimates import exact
 from jaxduel.studies.papers.paper import Order
 from jaxduel.studies.report.page import Page
-from jaxduel.studies.report.papers import paper_section
+from jaxduel.studies.report.papers import paper_section, with_open
 from jaxduel.studies.report.records import FILE, Earlier, encoded, read_section
 from jaxduel.studies.reproduction import Report
+from jaxduel.studies.swept import Swept
 from tests.studies.report.pages import require_sound
 
 CLAIM = Claim("It wins.", "section 5", "below 1", lambda found: found, None)
@@ -66,3 +68,21 @@ def test_the_page_names_them_and_finds_what_differs(tmp_path):
         chosen = [said for _, said in page.of("option", value="differs")]
         assert chosen == ["differs from the paper (1)"] * differing
         assert sum("data-differs" in attributes for attributes, _ in page.of("tr")) == differing
+
+
+def test_open_choices_stay_with_the_sizes_that_they_were_measured_at(tmp_path):
+    choice = parameter("T_1", "commit_pulls", (100, 200), 100, "detc")
+    usual = section(USUAL, "undecided")
+    points = (CLAIM.measured([Measurement("toy", "a / b", exact(1.0), "undecided")]),) * 2
+    made = with_open(usual, [Swept(1, choice, points)])
+    (row,), (figure,) = made.claims, made.figures
+    assert row.open == figure.lines
+    assert row.open[0].startswith("T_1 (stated: 100)")
+    assert figure.command == f"{COMMAND} --open 1"
+    assert section(USUAL, "undecided", made).claims[0].open == row.open
+    assert section(USUAL, "undecided", made).figures == (figure,)
+    assert section(FULL, "undecided", made).figures == ()
+    assert section(FULL, "undecided", made).claims[0].open == ()
+    page = require_sound(Page("t", "l", [(made, None)], {}).html(tmp_path))
+    assert row.open[0] in [said for _, said in page.of("p")]
+    assert with_open(made, [Swept(1, choice, points)]) == made
