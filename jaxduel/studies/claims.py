@@ -104,6 +104,7 @@ class Claim:
       combine: computes the claim's verdict from the measurements' verdicts.
       needs: a sentence on the runs it takes to decide the claim; shown while it is undecided.
       reason: sentences on why the claim does not hold here, if known; shown unless it is confirmed.
+      facts: makes sentences with numbers that support the reason, from the evidence.
       open: choices that the text leaves open and that may decide the claim.
       measurements: the numbers, once the claim is measured.
       read: keys of the runs that they were made of, missing ones included.
@@ -117,13 +118,15 @@ class Claim:
     combine: Callable[[Sequence[Verdict]], Verdict] = all_hold
     needs: str = ""
     reason: str = ""
+    facts: Callable[[Any], Iterable[str]] = lambda evidence: ()
     open: tuple[Choice, ...] = ()
     measurements: tuple[Measurement, ...] = ()
     read: frozenset[tuple[str, str]] = frozenset()
 
     def measured(self, evidence: Any) -> Claim:
-        """The claim with its measurements."""
-        return replace(self, measurements=tuple(self.estimate(evidence)))
+        """The claim with its measurements, and the numbers behind its reason."""
+        reason = " ".join([self.reason, *self.facts(evidence)]).strip()
+        return replace(self, measurements=tuple(self.estimate(evidence)), reason=reason)
 
     @property
     def verdict(self) -> Verdict:

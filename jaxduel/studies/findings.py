@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from jaxduel.problems import load
 from jaxduel.runs import Runs
+from jaxduel.stats import wilson95
 from jaxduel.studies.claims import Judge, Measurement, less, over
 from jaxduel.studies.estimates import Estimate, final_ratio, slope
 from jaxduel.studies.pictures import AllRuns
@@ -120,6 +121,23 @@ class Finder:
         if len(there) < len(names) or not all(runs.spans_a_decade for runs in there):
             return None
         return min(there, key=lambda runs: slope(runs).value)
+
+    def costly(self, policy: str, other: str, where: Sequence[str], factor: float) -> Iterator[str]:
+        """Sentences on the runs of a policy with more than `factor` times the mean regret of
+        another: their share, with Wilson's 95 % interval, and the mean regret of the rest."""
+        for data in where:
+            pair = self._pair(data, policy, other)
+            if pair is None or not pair[1].mean[-1] > 0:
+                continue
+            runs, base = pair
+            regret = runs.final / base.mean[-1]
+            many = regret > factor
+            lower, upper = wilson95(many.sum(), len(many))
+            rest = f"; the rest have {regret[~many].mean():.2g} times it" if not many.all() else ""
+            yield (
+                f"{data}: {many.mean():.1%} [{lower:.1%}, {upper:.1%}] of the runs of {runs.label} "
+                f"have more than {factor:g} times the mean regret of {base.label}{rest}."
+            )
 
     def shares(self, name: str, data: str) -> np.ndarray | None:
         """Shares of the W Copeland winners in a competitor's comparisons of a winner with itself,

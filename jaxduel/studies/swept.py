@@ -53,7 +53,8 @@ class Swept:
     def sentence(self) -> str:
         """What was tried, and where the claim holds."""
         choice = self.choice
-        tried = "" if choice.categorical else f", {choice.where(choice.values)}"
+        said = choice.categorical or len(set(self.verdicts)) == 1
+        tried = "" if said else f", {choice.where(choice.values)}"
         stated = choice.words(choice.stated)
         return f"{choice.name} (stated: {stated}){tried}: {choice.sentence(self.verdicts)}."
 

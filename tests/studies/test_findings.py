@@ -118,3 +118,21 @@ def test_a_policy_by_its_name_is_compared_with_the_best_of_others(without_noise)
     found = Claim("", "", "", *ratios, reason="so").measured(without_noise)
     assert [m.estimate.value for m in found.measurements] == [0.5, 0.5]
     assert (found.expected, found.verdict, found.reason) == (2, "confirmed", "so")
+
+
+def test_runs_of_large_regret_are_counted_in_a_sentence():
+    times, groups = np.array([9]), np.arange(20)
+    regret = np.where(groups < 3, 50.0, 4.0)[:, None]
+    runs = {
+        ("x", "a"): Runs("a", "A", times, regret, groups),
+        ("x", "b"): Runs("b", "B", times, np.full((20, 1), 8.0), groups),
+    }
+    (said,) = Finder(runs).costly("a", "b", ("x", "y"), 3.0)
+    assert said == (
+        "x: 15.0% [5.2%, 36.0%] of the runs of A have more than 3 times the mean regret of B; the "
+        "rest have 0.5 times it."
+    )
+    claim = Claim(
+        "", "", "", *over_other("a", "b", ("x",)), reason="It errs.", facts=lambda _: [said]
+    )
+    assert claim.measured(Finder(runs)).reason == f"It errs. {said}"

@@ -77,18 +77,12 @@ class Evidence(NamedTuple):
 NUM_SETTINGS = len(Evidence({}, 50_000).settings)
 
 
-_WRONG_ARM = (
-    "In some runs, one of eight with gamma = 0.5 and three of eight with gamma = 1, a wrong arm is "
-    "still pulled in the third batch; the others have at most 1.3 times UCB1's regret."
-)
+_WRONG_ARM = "In some runs a wrong arm is still pulled in the third batch."
 _UNDECIDED = (
-    "Without commitment, runs that eliminate neither arm pull both to the end, four of ten at M = "
-    "3, and a few others drop the better arm; the rest have less regret than ETC."
+    "Without commitment, runs that eliminate neither arm pull both to the end, and a few others "
+    "drop the better arm."
 )
-_COMMITTED = (
-    "Some runs commit to the worse arm, one of thirty at M = 3; the rest have less regret than ETC "
-    "at each M."
-)
+_COMMITTED = "Some runs commit to the worse arm, and pay to the end."
 _GEOMETRIC = {PROGRAM: _UNDECIDED, TEXT: _COMMITTED}
 
 
@@ -123,6 +117,9 @@ def _claims(reading: Reading) -> tuple[Claim, ...]:
             ),
             2,
             reason=_WRONG_ARM,
+            facts=lambda find: Finder(find.runs).costly(
+                enough.name, UCB1.name, (find.usual,), CLOSE
+            ),
             open=(gamma(reading), STD, INDEX),
         ),
         *(
@@ -133,6 +130,7 @@ def _claims(reading: Reading) -> tuple[Claim, ...]:
                 partial(_lower_than_etc, reading, grid),
                 len(BATCHES),
                 reason=why,
+                facts=partial(_costly, reading, grid) if why else lambda find: (),
                 open=choices,
             )
             for grid, why, choices in zip(
@@ -140,6 +138,12 @@ def _claims(reading: Reading) -> tuple[Claim, ...]:
             )
         ),
     )
+
+
+def _costly(reading: Reading, grid: str, find: Evidence) -> Iterator[str]:
+    """The runs of BaSE with more than twice the regret of ETC, at M = 3."""
+    names = base(reading, grid, NUM_BATCHES).name, etc(grid, NUM_BATCHES).name
+    return Finder(find.runs).costly(*names, (find.two,), CLOSE)
 
 
 def _lower_than_etc(reading: Reading, grid: str, find: Evidence) -> Iterator[Measurement]:

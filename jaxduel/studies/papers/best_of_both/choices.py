@@ -21,7 +21,6 @@ EXISTING = (
 _OTHERS = (
     ANYTIME,
     Competitor("sparring", "Sparring", "sparring", {}, quick=True),
-    Competitor("self-sparring", "Self-Sparring", "self-sparring", {}),
 )
 
 
