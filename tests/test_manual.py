@@ -12,7 +12,7 @@ import jaxduel as jd
 from jaxduel.plotting import Bar, BarsPanel, Line, LinePanel, Reference
 from jaxduel.studies import papers
 from jaxduel.studies.report.records import ClaimRow, Figure, Measured, Section, encoded
-from notebooks.manual import check, docstrings, front, full, reports, which
+from notebooks.manual import check, docstrings, front, full, open_choices, pages, reports, which
 from notebooks.manual import papers as pages_of_papers
 
 TEXT = """Beat the Mean, Algorithm 1.
@@ -97,7 +97,7 @@ def test_pages_of_papers_have_verdicts_and_a_report_adds_figures(report, monkeyp
     assert "| 1 | arxiv | A / B | 0.9 [0.8, 1]: undecided |" in measured
     assert list(reports.figures(section, None, "reference/papers/toy")) == []
     monkeypatch.setattr(reports, "FOLDER", folder)
-    monkeypatch.setattr(reports, "SOURCE", folder / "source")
+    monkeypatch.setattr(pages, "SOURCE", folder / "source")
     _, link, figure = reports.figures(section, None, "reference/papers/toy")
     assert 'href="../../report/index.html#toy"' in link
     assert "{figure} toy-figure-1a.png\n:alt: A falls" in figure
@@ -115,9 +115,9 @@ def test_a_picture_is_kept_for_builds_without_a_report(report, monkeypatch, tmp_
         ("VERDICTS", tmp_path / "verdicts.json"),
         ("KEPT", tmp_path / "kept"),
         ("SHOWN", {"toy": "1a"}),
-        ("SOURCE", tmp_path / "source"),
     ):
         monkeypatch.setattr(reports, name, value)
+    monkeypatch.setattr(pages, "SOURCE", tmp_path / "source")
     reports.keep(folder, ("toy",))
     assert (tmp_path / "kept" / "toy-figure-1a.png").read_bytes() == b"picture"
     _, words, figure = reports.figures(reports.sections()["toy"], None, "reference/papers/toy")
@@ -236,7 +236,7 @@ def test_pages_show_both_sizes(whole, report, monkeypatch, tmp_path):
     assert "| 1 | sushi | A / B | – | 0.5 [0.4, 0.6]: confirmed |" in measured
     assert pages_of_papers._how(kept) == "`jaxduel reproduce toy --full --runs 9` (run time: 1:00)"
     monkeypatch.setattr(reports, "FOLDER", folder.parent)
-    monkeypatch.setattr(reports, "SOURCE", tmp_path / "source")
+    monkeypatch.setattr(pages, "SOURCE", tmp_path / "source")
     *_, words, grid = reports.figures(usual, kept, "reference/papers/toy")
     assert words.endswith("that `jaxduel reproduce toy --full --runs 9` made.")
     first, second = grid.split("{figure} ")[1:]
@@ -279,6 +279,28 @@ def test_verdicts_of_the_manual_are_on_the_claims_of_the_papers():
     for name, kept in full.kept().items():
         assert not reports.stale(papers.load(name), kept.section)
         assert set(kept.curves) == {figure.name for figure in kept.section.figures}
+    for name, found in open_choices.kept().items():
+        assert not open_choices.stale(papers.load(name), found)
+
+
+def test_maps_of_open_choices_are_kept_and_drawn(monkeypatch, tmp_path):
+    monkeypatch.setattr(open_choices, "FILE", tmp_path / "open.json")
+    monkeypatch.setattr(pages, "SOURCE", tmp_path)
+    swept = SimpleNamespace(number=5, sentence="Holds.", columns=[1], panel=lambda: CURVES)
+    report = SimpleNamespace(swept=[swept], interrupted=False)
+    monkeypatch.setattr(papers, "open_choices", lambda *_, **__: report)
+    open_choices.measure("double-etc", tmp_path)
+    found = open_choices.kept()["double-etc"]
+    assert open_choices.stale(papers.load("double-etc"), found)  # others are open, too
+    heading, sentences, figure = open_choices.section(found, "double-etc")
+    assert heading == f"### Claim 5: “{papers.load('double-etc').claims[4].quote}”"
+    assert sentences == "- Holds."
+    assert "`jaxduel reproduce double-etc --open 5`" in figure
+    picture = tmp_path / "reference" / "papers" / "double-etc-open-5.png"
+    assert picture.read_bytes()[1:4] == b"PNG"
+    report.interrupted = True
+    with pytest.raises(ValueError, match="not all was simulated"):
+        open_choices.measure("double-etc", tmp_path)
 
 
 def test_the_tables_of_which_policy_when_are_those_of_its_numbers():

@@ -28,7 +28,7 @@ _MOST_BYTES = 2_000_000
 _FACTS = ("run time", "seed", "versions", "code", "device")
 _DIGITS = 5
 _DPI = 120
-_SHARED = ("kind", "title", "across", "up", "across_scale", "up_scale", "top", "about")
+_SHARED = ("kind", "title", "across", "up", "across_scale", "up_scale", "top", "names", "about")
 """The attributes of `Curves` that are those of a `jaxduel.plotting.LinePanel`."""
 
 
@@ -66,6 +66,7 @@ class Curves:
     about: str
     lines: tuple[Curve, ...]
     references: tuple[Curve, ...]
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def of(section: Section, panels: Mapping[str, Any]) -> Kept:
       panels: the contents of its panels, by name.
     """
     curves = {
-        name: _curves(panel)
+        name: curves_of(panel)
         for name, panel in panels.items()
         if isinstance(panel, plotting.LinePanel)
     }
@@ -137,7 +138,8 @@ def of(section: Section, panels: Mapping[str, Any]) -> Kept:
     return Kept(replace(section, facts=facts, notes=(), figures=tuple(words)), curves)
 
 
-def _curves(panel: plotting.LinePanel) -> Curves:
+def curves_of(panel: plotting.LinePanel) -> Curves:
+    """What is kept of a panel."""
     lines, before = [], ""
     for line in panel.lines:
         at, mean, lower, upper = map(_text, (line.at, line.mean, line.lower95, line.upper95))

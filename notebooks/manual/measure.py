@@ -3,10 +3,12 @@ and the papers' pictures in `kept`.
 
     python -m notebooks.manual.measure FOLDER [PAPER ...]
     python -m notebooks.manual.measure FOLDER --full [PAPER ...]
+    python -m notebooks.manual.measure FOLDER --open [PAPER ...]
 
 Sweeps and papers are kept in the folder, and go on where they stopped. With names of papers these
 alone are measured, and nothing else is. With `--full` papers are measured at full size, in
-FOLDER/full/PAPER, and `verdicts-full.json` is written after each of them.
+FOLDER/full/PAPER, and `verdicts-full.json` is written after each of them; with `--open` claims over
+what papers leave open, in FOLDER/papers/PAPER, and `open.json` is written.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import jaxduel as jd
 from jaxduel.studies import papers
 from jaxduel.studies.papers.everything import reproduce_all
 from jaxduel.studies.sweep import Grid, PolicyEntry, ProblemEntry, run_sweep
-from notebooks.manual import full, reports
+from notebooks.manual import full, open_choices, reports
 from notebooks.manual.pictures import NUMBERS
 
 _GAP = 0.1
@@ -85,9 +87,18 @@ def main_full(folder: Path, *names: str) -> None:
         full.measure(name, folder / "full" / name)
 
 
+def main_open(folder: Path, *names: str) -> None:
+    """Measures claims of some papers, or of all, over what these leave open."""
+    every = [n for n in papers.names() if any(claim.open for claim in papers.load(n).claims)]
+    for name in names or every:
+        open_choices.measure(name, folder / "papers" / name)
+
+
 if __name__ == "__main__":
     _, place, *chosen = sys.argv
     if chosen[:1] == ["--full"]:
         main_full(Path(place), *chosen[1:])
+    elif chosen[:1] == ["--open"]:
+        main_open(Path(place), *chosen[1:])
     else:
         main(Path(place), *chosen)

@@ -32,6 +32,14 @@ def write_file(place: str, text: str) -> None:
         path.write_text(text)
 
 
+def write_picture(name: str, content: bytes) -> str:
+    """Writes a picture beside the pages of papers; returns its name."""
+    target = SOURCE / GENERATED / "papers" / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+    return name
+
+
 def forget_others(kept: Iterable[str]) -> None:
     """Removes generated pages that were not written this time."""
     names = {f"{name}.md" for name in kept}

@@ -14,7 +14,7 @@ from jaxduel.studies.papers import report
 from jaxduel.studies.papers.paper import Panel, Paper
 from jaxduel.studies.report.page import VERDICTS
 from jaxduel.studies.report.records import Section
-from notebooks.manual import docstrings, full, reports
+from notebooks.manual import docstrings, full, open_choices, reports
 from notebooks.manual.full import Kept
 from notebooks.manual.pages import GENERATED, policy_link, table, toctree, write
 
@@ -51,7 +51,13 @@ def lacking() -> list[str]:
     stale = [
         p.name for p in _loaded() if p.name in whole and reports.stale(p, whole[p.name].section)
     ]
-    return [*found, *(f"{name} at full size" for name in stale)]
+    maps = open_choices.kept()
+    other = [p.name for p in _loaded() if p.name in maps and open_choices.stale(p, maps[p.name])]
+    return [
+        *found,
+        *(f"{name} at full size" for name in stale),
+        *(f"open choices of {name}" for name in other),
+    ]
 
 
 def write_pages() -> list[str]:
@@ -87,6 +93,7 @@ def _page(paper: Paper, section: Section, whole: Kept | None) -> Iterator[str]:
     yield "## What the text leaves open"
     name = f"jaxduel.studies.papers.{paper.name.replace('-', '_')}.figures"
     yield docstrings.prose(inspect.getdoc(sys.modules[name]) or "")
+    yield from open_choices.section(open_choices.kept().get(paper.name, {}), paper.name)
 
 
 def _title(paper: Paper) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from jaxduel.studies.report import page
 from jaxduel.studies.report.records import ClaimRow, Figure, Section, read_section
 from jaxduel.studies.report.words import capital
 from notebooks.manual.full import Kept, draw
-from notebooks.manual.pages import GENERATED, SOURCE, table
+from notebooks.manual.pages import table, write_picture
 
 VERDICTS = Path(__file__).with_name("verdicts.json")
 """Claims with their verdicts at default sizes, by `python -m notebooks.manual.measure`."""
@@ -156,9 +156,7 @@ def figures(section: Section, whole: Kept | None, place: str) -> Iterator[str]:
 def _figure(paper: str, figure: Figure, content: bytes, size: str) -> str:
     """An item of a grid with a figure; its picture is written beside the page."""
     name = f"{paper}-figure-{figure.name}{'-full' if size == _FULL else ''}.png"
-    target = SOURCE / GENERATED / "papers" / name
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(content)
+    write_picture(name, content)
     alt = figure.alt.replace("\n", " ")
     words = f"{capital(size)}. {figure.title}" if size else figure.title
     width, height = (int.from_bytes(content[at : at + 4]) for at in (16, 20))  # of a PNG file
