@@ -21,6 +21,8 @@ COLUMNS = (
 """Columns of `Swept.rows`."""
 _FEW = 2
 """Up to as many measurements are printed; more are counted."""
+_LONGEST = 34
+"""Most letters of the label of an axis."""
 _DODGE = 0.12
 """Distance of two points of the same value of a categorical axis."""
 
@@ -145,19 +147,23 @@ def _labels(first: list[Measurement]) -> list[str]:
     if len({other for _, _, other in parts}) == 1:
         what = [mine for mine, _, _ in parts]
     pieces = [words.split(", ") for words in what]
-    if len({first for first, *_ in pieces}) == 1:
-        pieces = [rest or [first] for first, *rest in pieces]
-    return [", ".join(some) for some in pieces]
+    return [
+        ", ".join(part for part in own if not all(part in other for other in pieces)) or own[0]
+        for own in pieces
+    ]
 
 
 def _quantity(columns: list[list[Measurement]]) -> str:
-    """The label of the axis of what is measured."""
+    """The label of the axis: what all measurements have in common, or "ratio of mean regrets"."""
     all_measured = [m for column in columns for m in column]
-    names = {m.what for m in all_measured}
-    if len(names) == 1:
-        return plain(names.pop())
-    ratios = all(not np.isnan(m.medians) for m in all_measured)
-    return "ratio of mean regrets" if ratios else all_measured[0].what.partition(",")[0]
+    names = [m.what.split(", ") for m in all_measured]
+    shared = [part for part in names[0] if all(part in other for other in names)]
+    words = [part for part in shared if not part.startswith("T = ")] or ["measured"]
+    whole, alike = ", ".join(words), len({m.what for m in all_measured}) == 1
+    ratios = not any(np.isnan(m.medians) for m in all_measured)
+    if ratios and not (alike and len(whole) <= _LONGEST):
+        return "ratio of mean regrets"
+    return plain(whole if len(whole) <= _LONGEST else words[0])
 
 
 def _finite(numbers: np.ndarray) -> np.ndarray:

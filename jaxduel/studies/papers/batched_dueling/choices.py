@@ -9,10 +9,10 @@ from jaxduel.studies.wanted import Wanted
 
 _SCOMP2 = "scomp2"
 _RULES = {
-    "elimination, kept": {"switch": "elimination", "candidate": "kept"},
-    "elimination, redrawn": {"switch": "elimination", "candidate": "redrawn"},
-    "Hoeffding, kept": {"switch": "hoeffding", "candidate": "kept"},
-    "Hoeffding, redrawn": {"switch": "hoeffding", "candidate": "redrawn"},
+    "elimination + kept": {"switch": "elimination", "candidate": "kept"},
+    "elimination + redrawn": {"switch": "elimination", "candidate": "redrawn"},
+    "Hoeffding + kept": {"switch": "hoeffding", "candidate": "kept"},
+    "Hoeffding + redrawn": {"switch": "hoeffding", "candidate": "redrawn"},
 }
 
 
@@ -27,7 +27,7 @@ def _rules(one: Wanted, rules: str) -> Wanted:
 
 
 THRESHOLD = Choice(
-    "KL threshold / (2 log K)", (0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0), 1.0, _threshold, "threshold",
+    "KL threshold / (2 log K)", (0.5, 1.0, 1.5, 2.0, 4.0), 1.0, _threshold, "threshold",
     "log",
 )  # fmt: skip
 """log(T delta) of the text is negative; read as its absolute value it is 2 log K. With log T it is
@@ -36,7 +36,7 @@ CRITERION = parameter(
     "elimination criterion", "elimination", ("kl", "kl-log-horizon", "kl-safe", "hoeffding"), "kl",
     _SCOMP2,
 )  # fmt: skip
-RULES = Choice("switch to PCOMP, and candidate", tuple(_RULES), "elimination, kept", _rules)
+RULES = Choice("switch to PCOMP, and candidate", tuple(_RULES), "elimination + kept", _rules)
 
 OPEN = (THRESHOLD, CRITERION, RULES)
 """All choices about SCOMP2."""

@@ -19,7 +19,7 @@ EXISTING = (
     Competitor("rucb", "RUCB", "rucb", {"alpha": 0.51}, quick=True),
 )
 _OTHERS = (
-    ANYTIME,
+    replace(ANYTIME, label="REX3"),
     Competitor("sparring", "Sparring", "sparring", {}, quick=True),
 )
 

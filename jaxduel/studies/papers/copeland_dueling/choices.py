@@ -17,7 +17,7 @@ def _apart(one: Wanted, number: int) -> Wanted:
     return replace(one, units=_UNITS[number]) if one.competitor.per_horizon else one
 
 
-HORIZONS = Choice("horizons in a decade", tuple(_UNITS), 2, _apart, "number")
+HORIZONS = Choice("horizons in a decade", tuple(_UNITS), 2, _apart, "horizons")
 """Of the separate runs; the text names 1e7 and 2e7."""
 
 
