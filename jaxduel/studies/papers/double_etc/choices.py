@@ -18,7 +18,7 @@ from jaxduel.studies.papers.double_etc.entries import (
 )
 from jaxduel.studies.wanted import Wanted
 
-_VARIANCES = (0.2, 0.3, 0.4, 0.55, 0.75, 1.0, 1.5)
+_VARIANCES = (0.2, 0.3, 0.55, 0.75, 1.0)
 _UCB_RUNS = 100
 """UCB's runs at values other than the stated one."""
 THEORY = "theory"
@@ -66,7 +66,7 @@ def _with_scale(one: Wanted, scale: float) -> Wanted:
 
 
 SCALE = Choice(
-    "c of UCB's sqrt(c log t / n)", (0.5, 0.75, 1.0, 1.25, 1.5, 2.0), 2.0,
+    "c of UCB's sqrt(c log t / n)", (0.5, 0.75, 1.0, 1.5, 2.0), 2.0,
     _with_scale, "c",
 )  # fmt: skip
 
