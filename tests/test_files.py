@@ -108,6 +108,7 @@ def test_a_full_disk_is_one_sentence(name, capsys, tmp_path, monkeypatch):
     assert left == []
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(shutil.which("mount") is None, reason="needs a file system to fill")
 def test_a_small_file_system_that_is_full(tmp_path):
     """HDF5 itself ends the process with a segmentation fault there."""

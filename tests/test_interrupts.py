@@ -175,6 +175,7 @@ def test_a_terminal_that_closes_ends_its_command():
     assert (process.communicate(timeout=120)[0], process.returncode) == ("", 129)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ignored", [False, True])
 def test_a_hangup_is_one_line_unless_it_is_ignored_as_by_nohup(ignored):
     handler = signal.SIG_IGN if ignored else signal.SIG_DFL

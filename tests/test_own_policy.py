@@ -48,6 +48,7 @@ def test_a_file_that_imports_it_is_a_command_line_that_knows_it(study):
     assert "epsilon=0.1" in done.stdout
 
 
+@pytest.mark.thorough
 def test_a_folder_goes_on_with_the_same_policy_and_refuses_another(study, tmp_path):
     (tmp_path / "grid.toml").write_text(GRID)
     sweep = "sweep", "grid.toml", "--out", "results"

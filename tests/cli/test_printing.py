@@ -83,6 +83,7 @@ def require_safe(text):
     assert UNSAFE.findall(text.replace("\t", "")) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
 def test_no_command_prints_what_acts(capsys, monkeypatch, tmp_path):
     every = commands(*inputs(tmp_path), tmp_path)

@@ -122,6 +122,7 @@ def test_a_run_keeps_its_programs_unless_it_is_told_not_to(arguments, tmp_path, 
     assert any(folder.rglob("*.program")) == (not arguments)
 
 
+@pytest.mark.thorough
 def test_a_file_of_a_run_is_shown_and_drawn_and_not_lost(capsys, tmp_path, monkeypatch):
     file, other = tmp_path / "r.nc", tmp_path / "s.nc"
     arguments = (*RUN, "--lanes", 2, "--out")

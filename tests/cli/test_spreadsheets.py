@@ -47,6 +47,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning")
 def test_exports_hold_no_formula(capsys, folder):
     log = folder / "log.csv"

@@ -40,6 +40,7 @@ def test_it_finds_a_worse_instance_and_says_so_by_fresh_seeds():
     assert same.value == found.value
 
 
+@pytest.mark.thorough
 def test_objectives_have_the_slopes_that_they_should():
     """Of the ratio and the difference, by the values and slopes of what they are made from."""
     of = space("btl", 3)
@@ -72,6 +73,7 @@ def test_objectives_have_the_slopes_that_they_should():
     np.testing.assert_allclose(ratio[2], expected, rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.thorough
 def test_it_begins_where_it_is_told_to():
     of = space("btl", 3)
     own = np.array([[0.0, -0.3, -0.5], [0.2, -0.1, -5.0]])

@@ -60,6 +60,7 @@ def _first_even(words, offset):
     return offset + number, number % 2 == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("share", ["one a row", "all"])
 def test_numbers_depend_on_neither_queue_nor_target(share):
     """One entry in each row is one in each word: a window of the queue ends within the next."""

@@ -48,6 +48,7 @@ def test_means_variances_and_covariances_are_multinomial(counted):
             assert (np.abs(products.mean(axis=0) - law) <= 4.5 * error + 1e-9).all()
 
 
+@pytest.mark.thorough
 def test_no_weight_and_no_draw_count_nothing():
     key, nothing = jax.random.key(0), jnp.zeros(3, jnp.float32)
     assert not np.any(multinomial(key, jnp.int32(5), nothing))

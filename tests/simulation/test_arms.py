@@ -97,6 +97,7 @@ def test_a_billion_pulls_cost_a_few_rounds():
     assert (result.plays[:, -1, 2] > 0.9 * horizon).all()
 
 
+@pytest.mark.thorough
 def test_stacked_batches_and_horizons_are_the_same_bits_as_one_by_one():
     cells = [(m, t) for m in (1, 3, 9) for t in (50, 10**6)]
     policies = [

@@ -137,6 +137,7 @@ def test_regret_is_against_the_best_arm_of_each_stretch_and_against_any_fixed_ar
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", some(("detc", "detc-minimax"), ("detc-minimax",)))
 def test_a_commitment_is_skipped_across_a_change(name, monkeypatch):
     monkeypatch.setattr(skip_heuristic, "TRIAL", 50)

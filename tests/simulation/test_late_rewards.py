@@ -121,6 +121,7 @@ def test_a_delay_of_one_is_none_and_a_longer_one_costs_regret(name):
     assert late.mean[-1] > at_once.mean[-1] + 4 * np.hypot(late.sem[-1], at_once.sem[-1])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", some(LATE, ("thompson-gaussian",)))
 def test_late_cells_of_several_delays_keep_their_bits(name):
     two = name.startswith("detc")

@@ -339,6 +339,7 @@ def test_its_final_regret_and_interval_are_of_the_last_checkpoint_and_of_all():
     np.testing.assert_allclose(result.interval, [result.mean - half, result.mean + half])
 
 
+@pytest.mark.thorough
 def test_results_are_compared_by_the_seeds_that_they_share():
     one, other = simulated("rucb"), simulated("rmed1", num_seeds=24, first_seed=8)
     found = one.compare(other)

@@ -42,6 +42,7 @@ def assert_same(one, two):
         np.testing.assert_array_equal(getattr(one, field), getattr(two, field))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["scomp2", "pcomp", "base"])
 def test_seeds_that_share_slots_are_those_with_slots_of_their_own(name, monkeypatch):
     problem = jd.problems.one_better_arm(4) if name == "base" else ARXIV
@@ -53,6 +54,7 @@ def test_seeds_that_share_slots_are_those_with_slots_of_their_own(name, monkeypa
     assert set(asked) == {64, 36}
 
 
+@pytest.mark.thorough
 def test_cells_of_one_program_share_slots_each_among_its_own_seeds(monkeypatch):
     policies = [policy_of("scomp", ARXIV, number) for number in (2, 9)]
     devices = jax.devices()[:1]

@@ -117,6 +117,7 @@ def test_skipping_changes_no_play_of_any_small_instance(name, turns):
     assert min(turns) < 0.95 * 64 * LONG  # Borda CB falls quiet late
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("quick_compilation")
 @pytest.mark.parametrize("name", PULLS)
 def test_skipping_changes_no_pull(name, turns):

@@ -45,6 +45,7 @@ def test_a_gpu_s_code_gives_the_same_numbers(name, skips, for_gpu):
     np.testing.assert_array_equal(there.plays, here.plays)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loops", some(["static", "dynamic"], ["static"]))
 def test_steps_in_stretches_of_known_length(loops, for_gpu, monkeypatch):
     monkeypatch.setenv(target.LOOPS_VARIABLE, loops)

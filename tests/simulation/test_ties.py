@@ -15,6 +15,7 @@ Q = np.array([[0, 0.5, 0.2], [0.5, 0, 0.3], [0.2, 0.3, 0]])
 TIED, PLAIN = jd.problems.from_matrix(P, ties=Q), jd.problems.from_matrix(P)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["rucb", "pcomp"])
 def test_coins_are_the_law_of_the_preferences(name):
     more = {"num_batches": 3} if name == "pcomp" else {}
@@ -35,6 +36,7 @@ def test_dropped_ties_leave_decisive_comparisons_of_their_law():
     _require_law(compared + compared.T, result.outcomes[:, 0].sum(axis=0))
 
 
+@pytest.mark.thorough
 def test_rounds_drop_ties_in_one_draw():
     instance = jax.tree.map(jnp.asarray, instance_of(TIED, 3, with_ties=True))
     counts = jnp.triu(jnp.full((3, 3), 1_000, jnp.int32), 1)

@@ -167,6 +167,7 @@ def check_coverage(regret: np.ndarray, most: float, settles: bool) -> None:
             assert share <= MEANT + 2 * ERROR
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("policy", some(("scomp2", "rmed1", "rucb"), quick=["scomp2"]))
 def test_intervals_hold_the_mean_of_runs_of_policies(policy):
     check_coverage(*population(policy, 3_000), policy == "scomp2")
@@ -187,6 +188,7 @@ HELD_OUT = (
 """Policies that come back, and instances that the law of their unseen runs was not made from."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("policy", "instance", "regret", "horizon"), some(HELD_OUT, quick=HELD_OUT[:1])
 )
@@ -220,6 +222,7 @@ def missed_ratio(
     return lower / SAMPLES, higher / SAMPLES
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("runs", [10, 30, 100])
 def test_a_false_claim_is_seldom_confirmed(runs):
     """SCOMP2 has four times RMED1's regret on six rankers: "below 2" must not be confirmed, though

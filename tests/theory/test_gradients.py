@@ -79,6 +79,7 @@ CASES = [(0, 2, True), (1, 2, True), *((seed, 5, True) for seed in range(3))]
 CASES += [(seed, 5, False) for seed in range(8)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("seed", "num_arms", "ordered"), some(CASES, [case for case in CASES if case[0] == 1])
 )

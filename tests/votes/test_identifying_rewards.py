@@ -81,6 +81,7 @@ def is_clear(problem, pulls, totals, delta):
     return best
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("problem", [GAUSSIAN, BERNOULLI], ids=["gaussian", "bernoulli"])
 @pytest.mark.parametrize(("name", "more"), [("ucb1", {}), ("base", {"num_batches": 4})])
 def test_arms_are_named_as_by_hand(problem, name, more):

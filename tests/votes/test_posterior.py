@@ -233,6 +233,7 @@ def few_draws(monkeypatch):
     monkeypatch.setattr(posterior, "_DRAWS", 2_000)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize("model", STRONG)
 def test_few_votes_of_strengths_from_the_prior_are_calibrated(model):
@@ -251,6 +252,7 @@ def test_few_votes_of_strengths_from_the_prior_are_calibrated(model):
         assert abs(np.mean(values) - expected) < 4 * error
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("few_draws")
 def test_intervals_cover():
     shares = covered(1_000, 40, "btl")

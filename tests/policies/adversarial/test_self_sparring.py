@@ -54,6 +54,7 @@ def histories(policy, preferences, keys, steps):
     return jax.vmap(run)(preferences, keys)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("num_arms", some([2, 3, 5], [3]))
 def test_counts_are_those_of_the_oracle(num_arms):
     policy = padded_policy("self-sparring", num_arms)

@@ -53,6 +53,7 @@ def test_the_bound_for_the_arm_itself_holds_all_along_a_stretch():
             assert ends[0] < -1  # for a normal law -2: c is two deviations or more below the mode
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("counts", "before"), some(product(COUNTS, (0, 8)), [(COUNTS[0], 0), (COUNTS[1], 8)])
 )

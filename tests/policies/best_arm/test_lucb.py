@@ -143,6 +143,7 @@ def test_after_its_answer_it_learns_nothing_and_skips_to_the_end():
         jax.tree.map(np.testing.assert_array_equal, state, other)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("delay", [1, 40])
 def test_skipping_does_not_change_a_play(delay):
     problem = jd.problems.gaussian([1.0, 0.0, 0.3], std=0.5)
@@ -176,6 +177,7 @@ def program(means, delta, num, seed):
     return np.array(pulls), np.array(named)
 
 
+@pytest.mark.thorough
 def test_it_stops_as_soon_as_a_program_of_its_own_and_seldom_errs():
     means, delta, num = np.array([2.0, 0.0, 0.5, 0.5]), 0.5, 4_000
     arms = random_arms(4, num, 0)

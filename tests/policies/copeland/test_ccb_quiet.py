@@ -137,6 +137,7 @@ def test_after_the_comparison_that_ends_a_run_the_next_may_begin():
         assert np.any(_runs(policy, after, jnp.int32(100), _keys(6))[1].n)
 
 
+@pytest.mark.thorough
 def test_the_state_after_a_run_is_that_of_its_comparisons():
     check_states_that_end(jd.policies.make("ccb", num_arms=9))
 

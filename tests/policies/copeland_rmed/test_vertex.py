@@ -72,6 +72,7 @@ def _solved(wins, last):
     return jax.vmap(one)(wins, last)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("num_arms", "num"), some([(3, 20), (5, 60), (9, 20)], [(5, 60)]))
 def test_its_regret_is_the_lower_bound_of_the_estimates(num_arms, num):
     wins = _counts(num_arms, num, seed=num_arms)
@@ -149,6 +150,7 @@ def test_it_follows_its_instance_through_overtaking_arms():
     assert fresh < 0.1 * outcomes * num
 
 
+@pytest.mark.thorough
 def test_constraints_that_are_not_outdated_are_those_of_the_oracle():
     """Rows of M^-1, after further outcomes with the same winner and L^(1), ties among them."""
     num_arms, num = 6, 200

@@ -95,6 +95,7 @@ def test_policies_made_for_a_horizon_are_made_for_the_votes():
     assert (block.arrays["batches"] <= 4).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "entry", [PolicyEntry("ucb1"), PolicyEntry("base", parameters={"num_batches": 3})]
 )

@@ -45,6 +45,7 @@ def test_few_seeds_run_in_few_lanes(monkeypatch, tmp_path):
     np.testing.assert_array_equal(few, many)
 
 
+@pytest.mark.thorough
 def test_seeds_of_a_block_of_rounds_share_lanes(monkeypatch, tmp_path):
     monkeypatch.setattr(widths, "ARRAY_BYTES", 2**14)
     shared, sizes = swept(monkeypatch, tmp_path / "shared", "scomp", 600, batches=BATCHES)

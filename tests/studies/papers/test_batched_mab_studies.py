@@ -226,6 +226,7 @@ def test_the_worst_case_is_the_largest_over_gaps_and_hypotheses():
         np.testing.assert_allclose(sem, 0.5)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("few", "quick_compilation")
 def test_the_worst_regret_is_above_the_lower_bound(tmp_path, monkeypatch):
     monkeypatch.setattr(worst, "GRIDS", ("minimax",))
