@@ -194,12 +194,7 @@ def with_parameters(one: Wanted, parameters: dict[str, Any]) -> Wanted:
 
 def on_instance(one: Wanted, problem: Any) -> Wanted:
     """The same runs, with the same keys, on another instance in place of all."""
-    return replace(one, draws=tuple(draw_with(draw, problem) for draw in one.draws))
-
-
-def draw_with(draw: Any, problem: Any) -> Any:
-    """The same key and number of runs on another instance."""
-    return replace(draw, problem=problem)
+    return replace(one, draws=tuple(replace(draw, problem=problem) for draw in one.draws))
 
 
 def _listed(words: list[str]) -> str:

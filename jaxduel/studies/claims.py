@@ -151,7 +151,7 @@ Judge = Callable[[Estimate], Verdict]
 
 @dataclass(frozen=True)
 class Between:
-    """The criterion "between two limits": undecided if the 95 % interval contains one of them."""
+    """The criterion "between two limits": undecided if the interval contains one of them."""
 
     low: float
     high: float
@@ -170,17 +170,17 @@ class Between:
 
 
 def under(limit: float) -> Judge:
-    """The criterion "below the limit": undecided if the 95 % interval contains the limit."""
+    """The criterion "below the limit": undecided if the interval contains the limit."""
     return Between(-math.inf, limit)
 
 
 def over(limit: float) -> Judge:
-    """The criterion "above the limit": undecided if the 95 % interval contains the limit."""
+    """The criterion "above the limit": undecided if the interval contains the limit."""
     return Between(limit, math.inf)
 
 
 def between(low: float, high: float) -> Judge:
-    """The criterion "between two limits": undecided if the 95 % interval contains one of them."""
+    """The criterion "between two limits": undecided if the interval contains one of them."""
     return Between(low, high)
 
 

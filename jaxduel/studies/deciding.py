@@ -1,7 +1,7 @@
 """Further runs for claims that are undecided, until they are decided or the time is spent.
 
-Claims are judged at most `LOOKS` times: with the runs asked for, then with 2, 4, 8, ... times as
-many of those that an undecided claim reads. Several looks err more often than one. All intervals
+Claims are judged at most `LOOKS` times: with the runs asked for, then with 2, 4, 8, ... times the
+runs that an undecided claim reads. Several looks err more often than one look. All intervals
 therefore have the confidence `CONFIDENCE`: by Bonferroni's inequality an interval holds its number
 at all looks together with 95 %, so that a number at the limit of a criterion is decided at any look
 with at most 5 %.
@@ -27,8 +27,8 @@ CONFIDENCE = 1 - 0.05 / LOOKS
 
 
 def open_keys(claims: Sequence[Claim]) -> set[_Key]:
-    """Keys of the runs of which more may decide a claim: those that it reads on the instances where
-    it is open, or all that it reads if the measurements do not name an instance."""
+    """Keys of runs of which more may decide a claim: all runs that an open claim reads on its
+    undecided instances, or everywhere if its measurements do not name an instance."""
     found: set[_Key] = set()
     for claim in claims:
         if claim.verdict == "undecided":

@@ -8,7 +8,7 @@ from jaxduel.runs import Runs
 from jaxduel.studies.pictures import AllRuns
 
 
-class Recorded(Mapping[tuple[str, str], Runs]):
+class ReadRuns(Mapping[tuple[str, str], Runs]):
     """Finished runs that remember the keys that were looked up, whether they were there or not.
 
     Going through all keys, values or items is not remembered.

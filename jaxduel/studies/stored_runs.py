@@ -176,7 +176,7 @@ class StoredRuns:
     def missing(
         self, progress: StudyProgress, until: float = math.inf
     ) -> Generator[tuple[tuple[str, str], Runs]]:
-        """Simulates the missing runs, those that can be finished by `until` (`time.monotonic`).
+        """Simulates the missing runs that can be finished by `until` (`time.monotonic`).
 
         Yields:
           A key whose runs are now complete, and the runs.

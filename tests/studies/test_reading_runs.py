@@ -6,7 +6,7 @@ import pytest
 from jaxduel.runs import Runs
 from jaxduel.studies.claims import less
 from jaxduel.studies.findings import Finder
-from jaxduel.studies.reading_runs import Recorded
+from jaxduel.studies.reading_runs import ReadRuns
 
 
 def sample(name):
@@ -14,7 +14,7 @@ def sample(name):
 
 
 def test_looked_up_keys_are_remembered_and_passing_over_all_is_not():
-    runs = Recorded({("a", "dts"): sample("dts"), ("b", "dts"): sample("dts")})
+    runs = ReadRuns({("a", "dts"): sample("dts"), ("b", "dts"): sample("dts")})
     assert len(list(runs.values())) == len(runs.items()) == len(list(runs)) == 2
     assert runs.keys_read == set()
     assert runs.get(("a", "rucb")) is None
@@ -27,6 +27,6 @@ def test_looked_up_keys_are_remembered_and_passing_over_all_is_not():
 
 def test_a_measurement_reads_its_two_policies_alone():
     every = {("a", name): sample(name) for name in ("dts", "rucb", "ccb")}
-    runs = Recorded(every)
+    runs = ReadRuns(every)
     assert len(Finder(runs).ratios("dts", "rucb", ("a",), less)) == 1
     assert runs.keys_read == {("a", "dts"), ("a", "rucb")}

@@ -16,7 +16,7 @@ from jaxduel.studies.claims import Claim
 from jaxduel.studies.findings import Finder
 from jaxduel.studies.papers.titles import TITLES
 from jaxduel.studies.pictures import AllRuns, Picture, RegretPicture, Setting
-from jaxduel.studies.reading_runs import Recorded
+from jaxduel.studies.reading_runs import ReadRuns
 from jaxduel.studies.varied import VariedPicture, against_delay
 from jaxduel.studies.wanted import Competitor, Draw, Wanted
 
@@ -280,7 +280,7 @@ class Paper:
         self, all_runs: AllRuns, pictures: Sequence[Picture], setting: Setting
     ) -> list[Claim]:
         """The claims with their measurements on finished runs, and which runs they read."""
-        runs = Recorded(all_runs)
+        runs = ReadRuns(all_runs)
         evidence, found = self.evidence(runs, pictures, setting), []
         for claim in self.claims:
             runs.keys_read.clear()

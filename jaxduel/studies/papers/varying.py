@@ -19,7 +19,7 @@ from jaxduel.studies.output import OutputFolder
 from jaxduel.studies.papers.paper import Order, Paper
 from jaxduel.studies.papers.reproducing import pictures_at_hand, require_order
 from jaxduel.studies.pictures import Picture, Setting
-from jaxduel.studies.reading_runs import Recorded
+from jaxduel.studies.reading_runs import ReadRuns
 from jaxduel.studies.report.papers import command_of, with_open
 from jaxduel.studies.report.records import FILE, earlier_section, encoded
 from jaxduel.studies.reproduction import all_wanted
@@ -175,7 +175,7 @@ class _Sweep:
         look a run up only if another one is there, so that they are asked again."""
         keys: set[_Key] = set()
         while True:
-            recorded = Recorded({key: self._runs[key] for key in keys})
+            recorded = ReadRuns({key: self._runs[key] for key in keys})
             evidence = self._evidence(recorded)
             recorded.keys_read.clear()
             claim.measured(evidence)

@@ -179,7 +179,7 @@ class ClaimRow:
 
     @property
     def claim(self) -> tuple[str, str, str]:
-        """What is claimed where, and what confirms it."""
+        """Place, quote and criterion, which identify a claim."""
         return self.place, self.quote, self.criterion
 
     @property

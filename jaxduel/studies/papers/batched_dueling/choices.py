@@ -1,4 +1,4 @@
-"""What Agarwal, Ghuge and Nagarajan (ICML 2022) leave open about SCOMP2, as axes for claims."""
+"""Open choices of Agarwal, Ghuge and Nagarajan (ICML 2022) about SCOMP2: axes for claims."""
 
 from __future__ import annotations
 

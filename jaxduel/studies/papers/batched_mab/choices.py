@@ -1,4 +1,4 @@
-"""What Gao, Han, Ren and Zhou (NeurIPS 2019) leave open, as axes for claims about Figure 1."""
+"""Open choices of Gao, Han, Ren and Zhou (NeurIPS 2019): axes for claims about Figure 1."""
 
 from __future__ import annotations
 

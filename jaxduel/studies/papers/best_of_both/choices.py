@@ -1,4 +1,4 @@
-"""What is not known of the experiments of Saha and Gaillard (ICML 2022), as axes for claims."""
+"""Unknown settings of the experiments of Saha and Gaillard (ICML 2022): axes for claims."""
 
 from __future__ import annotations
 

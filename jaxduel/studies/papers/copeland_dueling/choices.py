@@ -1,4 +1,4 @@
-"""What Zoghi, Karnin, Whiteson and de Rijke (NIPS 2015) leave open, as axes for claims."""
+"""Open choices of Zoghi, Karnin, Whiteson and de Rijke (NIPS 2015): axes for claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Komiyama, Honda and Nakagawa (ICML 2016) leave open, as axes for claims about Figure 1."""
+"""Open choices of Komiyama, Honda and Nakagawa (ICML 2016): axes for claims about Figure 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Jin, Xu, Xiao and Gu (COLT 2021) leave open behind Figure 1, as axes for its claims."""
+"""Open choices of Jin, Xu, Xiao and Gu (COLT 2021): axes for claims about Figure 1."""
 
 from __future__ import annotations
 

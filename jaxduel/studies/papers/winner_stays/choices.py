@@ -1,4 +1,4 @@
-"""What is not known of the figures of Chen and Frazier (ICML 2017), as axes for claims."""
+"""Unknown settings of the figures of Chen and Frazier (ICML 2017): axes for claims."""
 
 from __future__ import annotations
 
