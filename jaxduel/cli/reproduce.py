@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 from tyro.conf import Positional
 
 from jaxduel import interrupts
 from jaxduel.cli.lines import say, write
-from jaxduel.cli.options import MaybeCount, MaybeFolder, MaybeHours, Silent, Switch, Whole
+from jaxduel.cli.options import (
+    MaybeCount,
+    MaybeFolder,
+    MaybeHours,
+    MaybeName,
+    MaybeShard,
+    MaybeTime,
+    Silent,
+    Switch,
+    Whole,
+)
+from jaxduel.cli.parsing import command_line
 from jaxduel.cli.start import start_jax
 from jaxduel.errors import InputError
+
+if TYPE_CHECKING:
+    from jaxduel.studies.stored_runs import Blocks
 
 
 def reproduce(
@@ -24,6 +39,9 @@ def reproduce(
     seed: Whole = 0,
     out: MaybeFolder = None,
     decide: MaybeHours = None,
+    scheduler: MaybeName = None,
+    shard: MaybeShard = None,
+    until: MaybeTime = None,
     open: Annotated[str | None, tyro.conf.arg(metavar="CLAIM|all"), Silent] = None,
 ) -> int:
     """Make the figures of a paper, or of all, and measure claims.
@@ -39,51 +57,65 @@ def reproduce(
       out: folder for files and finished curves; figures/PAPER, or figures, if left out.
       decide: core-hours, 1 if none are named, for up to 32 times the runs of claims that are
         undecided; with all, for each paper.
+      scheduler: tcp://HOST:PORT of a dask scheduler, or local:N for N processes here.
+      shard: run the I-th of N shares of the blocks, without locks: for N processes on one folder of
+        a file system that has none.
+      until: begin no block that cannot finish by this time, such as 07:45:00; what is finished is
+        drawn and measured, and the exit code is 0.
       open: a claim's number, or all: measure it for each value of what the paper leaves open, such
         as a parameter, in place of the figures (`jaxduel describe PAPER` has the claims).
     """
+    called = dict(locals())
     from jaxduel.studies import papers
 
     if open is not None:
-        return _measure_open(paper, open, figure, full, runs, seed, out)
-    if paper == "all":
-        return _reproduce_all(figure, full, runs, seed, out, decide)
+        for option in ("figure", "decide", "scheduler", "shard", "until"):
+            if called[option] is not None:
+                raise InputError(f"--open is of claims: it does not go with --{option}.")
+        if paper == "all":
+            raise InputError("--open is of one paper: it does not go with 'all'.")
+        return _measure_open(paper, open, full, runs, seed, out)
+    if paper == "all" and figure is not None:
+        raise InputError("--figure is of one paper: it does not go with 'all'.")
     start_jax()
+    again = command_line(reproduce, {**called, "until": None})
+    order = {
+        "full": full,
+        "seed": seed,
+        "runs": runs,
+        "decide": decide,
+        "scheduler": scheduler,
+        "shard": shard,
+        "until": until,
+        "progress": True,
+    }
+    if paper == "all":
+        return _reproduce_all(out, order, again)
     with interrupts.says("interrupted; what had finished is kept"):
-        outcome = papers.reproduce(
-            paper,
-            figure=figure,
-            full=full,
-            out=out,
-            seed=seed,
-            runs=runs,
-            progress=True,
-            decide=decide,
-        )
+        outcome = papers.reproduce(paper, figure=figure, out=out, **order)
         if outcome.interrupted:
             interrupts.say_once()
     say(outcome.lines)
     names = ", ".join(file.name for file in outcome.files)
     say([f"written to {outcome.files[0].parent}: {names}", *outcome.missing])
-    return interrupts.INTERRUPTED if outcome.interrupted else 0
+    return _ended(outcome.interrupted, outcome.blocks, again)
+
+
+def _ended(interrupted: bool, blocks: Blocks, again: str) -> int:
+    """The exit code; prints how to go on if blocks are left for later or for other processes."""
+    if interrupted:
+        return interrupts.INTERRUPTED
+    if blocks.stored < blocks.wanted:
+        write(f"{blocks.stored:,} of {blocks.wanted:,} blocks are stored; to go on: {again}")
+    return 0
 
 
 def _measure_open(
-    paper: str,
-    claim: str,
-    figure: str | None,
-    full: bool,
-    runs: int | None,
-    seed: int,
-    out: Path | None,
+    paper: str, claim: str, full: bool, runs: int | None, seed: int, out: Path | None
 ) -> int:
     """Measures claims over open choices, and prints where they hold."""
     from jaxduel.studies import papers
 
-    if figure is not None:
-        raise InputError("--open is of claims: it does not go with --figure.")
-    if paper == "all":
-        raise InputError("--open is of one paper: it does not go with 'all'.")
     start_jax()
     with interrupts.says("interrupted; what had finished is kept"):
         outcome = papers.open_choices(
@@ -98,25 +130,13 @@ def _measure_open(
     return interrupts.INTERRUPTED if outcome.interrupted else 0
 
 
-def _reproduce_all(
-    figure: str | None,
-    full: bool,
-    runs: int | None,
-    seed: int,
-    out: Path | None,
-    decide: float | None,
-) -> int:
+def _reproduce_all(out: Path | None, order: Mapping[str, Any], again: str) -> int:
     """Reproduces all papers, and prints a line about each paper and the path of the page."""
     from jaxduel.studies.papers.everything import FOLDER, reproduce_all
     from jaxduel.studies.report.page import VERDICTS
 
-    if figure is not None:
-        raise InputError("--figure is of one paper: it does not go with 'all'.")
-    start_jax()
     with interrupts.says("interrupted; what had finished is kept, and is in the page"):
-        outcome = reproduce_all(
-            FOLDER if out is None else out, full, seed, runs, progress=True, decide=decide
-        )
+        outcome = reproduce_all(FOLDER if out is None else out, **order)
         if outcome.interrupted:
             interrupts.say_once()
     for section in outcome.sections:
@@ -125,7 +145,7 @@ def _reproduce_all(
         parts = [part for part in (claims or "no claims", section.missing) if part]
         say([f"{section.name}  {'; '.join(parts)}"])
     write(f"the page: {outcome.page}")
-    return interrupts.INTERRUPTED if outcome.interrupted else 0
+    return _ended(outcome.interrupted, outcome.blocks, again)
 
 
 def report(folder: Positional[Path], out: MaybeFolder = None) -> int:

@@ -9,13 +9,13 @@ with at most 5 %.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from jaxduel.runs import Runs
 from jaxduel.studies.claims import Claim
+from jaxduel.studies.engine.machines import Machines
 from jaxduel.studies.stored_runs import StoredRuns
 from jaxduel.studies.wanted import Wanted
 
@@ -45,6 +45,7 @@ def further_runs(
     folder: Path,
     until: float,
     progress: bool | None,
+    machines: Machines | None = None,
 ) -> Iterator[tuple[_Key, Runs]]:
     """Runs that replace those of the same key, until no claim is open for want of runs.
 
@@ -55,6 +56,7 @@ def further_runs(
       until: time (`time.monotonic`) by which the runs must be finished; later ones are taken from
         the store if they are there.
       progress: as in `jaxduel.simulate`.
+      machines: where they are simulated, as in `StoredRuns`.
 
     Raises:
       KeyboardInterrupt: after Ctrl-C.
@@ -65,10 +67,8 @@ def further_runs(
         if not more:
             return
         more.sort(key=lambda one: one.problem.num_arms * one.horizon)  # most claims a second
-        store = StoredRuns(folder, more)
+        store = StoredRuns(folder, more, machines)
         yield from store.stored().items()
-        if time.monotonic() >= until:
-            continue
         with store.progress(progress) as shown, closing(store.missing(shown, until)) as finished:
             shown.note(f"look {look + 1} of {LOOKS}: more runs of {len(more)} curves")
             yield from finished

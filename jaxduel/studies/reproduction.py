@@ -19,6 +19,7 @@ from jaxduel.runs import STATISTICS, Runs
 from jaxduel.studies import claims as claims_module
 from jaxduel.studies.claims import Claim
 from jaxduel.studies.deciding import further_runs
+from jaxduel.studies.engine.machines import Machines
 from jaxduel.studies.output import OutputFolder
 from jaxduel.studies.pictures import (
     AllRuns,
@@ -28,7 +29,7 @@ from jaxduel.studies.pictures import (
     figure_of,
     reasons,
 )
-from jaxduel.studies.stored_runs import StoredRuns, end_of
+from jaxduel.studies.stored_runs import Blocks, StoredRuns, end_of
 from jaxduel.studies.tables import aligned
 from jaxduel.studies.wanted import Wanted
 
@@ -61,7 +62,8 @@ class Report:
       interrupted: whether Ctrl-C ended it before all runs were simulated.
       panels: the panels written, by name.
       seconds: seconds that this call took.
-      blocks: number of wanted blocks that were stored before this call, and after it.
+      simulated: whether blocks were simulated.
+      blocks: numbers of wanted blocks.
       made_by: versions, code and machine of the runs; empty if there are none.
       missing: the panels that could not be made: a sentence for each reason.
     """
@@ -73,7 +75,8 @@ class Report:
     interrupted: bool = False
     panels: dict[str, MadePanel] = field(default_factory=dict)
     seconds: float = 0.0
-    blocks: tuple[int, int] = (0, 0)
+    simulated: bool = False
+    blocks: Blocks = field(default_factory=Blocks)
     made_by: dict[str, Any] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
 
@@ -102,6 +105,8 @@ def carry_out(
     progress: bool | None = None,
     missing: Sequence[MissingPanel] = (),
     deciding: Deciding | None = None,
+    store: StoredRuns | None = None,
+    spent: float = 0.0,
 ) -> Report:
     """Simulates the runs that panels want, once each, and writes figures, numbers and claims.
 
@@ -117,21 +122,21 @@ def carry_out(
       missing: panels that cannot be made; a figure whose only panel is missing shows that.
       deciding: if given, undecided claims get further runs, and panels with such runs are written
         again.
+      store: `runs_of` the panels, if it is there already.
+      spent: seconds that this process has simulated for the store before.
 
     Raises:
       InputError: before anything is simulated, if the subfolder cannot be made; or if a file cannot
         be written.
     """
-    begun = time.monotonic()
+    begun, grown = time.monotonic(), set[tuple[str, str]]()
     every = all_wanted(panels)
-    wanted = _in_order(every)
     report = Report(folder.files, missing=reasons(missing))
     todo = list(panels)
-    store = StoredRuns(folder.path / "runs", wanted) if wanted else None
+    store = store or runs_of(panels, folder)
     stored = store.stored() if store else {}
-    before = store.num_blocks() if store else 0
-    if stored:
-        heading = f"{heading} {len(stored)} of {len(wanted)} curves are from {store}."
+    if store and store.before and stored:
+        heading = f"{heading} {len(stored)} of {len(every)} curves are from {store}."
     report.runs = {key: runs.scaled(setting.factor) for key, runs in stored.items()}
 
     def write_ready(note: Callable[[str], None]) -> None:
@@ -154,14 +159,14 @@ def carry_out(
                     write_ready(shown.note)
         write_ready(lambda text: None)
         if store and deciding:
-            grown = set()
             try:
                 for key, runs in further_runs(
                     lambda: measure(report.runs),
                     deciding.wanted,
                     folder.path / "runs",
-                    end_of(deciding.hours),
+                    end_of(deciding.hours, store.machines),
                     progress,
+                    store.machines,
                 ):
                     report.runs[key] = runs.scaled(setting.factor)
                     grown.add(key)
@@ -190,8 +195,9 @@ def carry_out(
     folder.write("claims.csv", claims_module.table(report.claims))
     folder.write("claims.txt", "\n".join(report.lines) + "\n")
     if store:
-        report.blocks, report.made_by = (before, store.num_blocks()), store.made_by
-    report.seconds = time.monotonic() - begun
+        report.blocks, report.made_by = store.blocks(), store.made_by
+        report.simulated = report.blocks.stored > report.blocks.before or bool(grown)
+    report.seconds = spent + time.monotonic() - begun
     return report
 
 
@@ -203,6 +209,18 @@ def all_wanted(panels: Sequence[Picture]) -> list[Wanted]:
     for one in sorted(every, key=lambda one: order.index(one.where)):
         found[one.key] = found.get(one.key, one).joined(one)
     return list(found.values())
+
+
+def runs_of(
+    panels: Sequence[Picture], folder: OutputFolder, machines: Machines | None = None
+) -> StoredRuns | None:
+    """The store of the runs that panels want, in the subfolder `runs`; None if they want none.
+
+    Raises:
+      InputError: if it cannot be made.
+    """
+    wanted = _in_order(all_wanted(panels))
+    return StoredRuns(folder.path / "runs", wanted, machines) if wanted else None
 
 
 def _in_order(wanted: Sequence[Wanted]) -> list[Wanted]:

@@ -6,124 +6,38 @@ store's folder stands for code, versions and device, the keys of its blocks for 
 
 from __future__ import annotations
 
-import itertools
 import math
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Generator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import jax
-import numpy as np
 
 import jaxduel
 from jaxduel import interrupts
 from jaxduel.runs import Runs
 from jaxduel.simulation.keys import GENERATORS
-from jaxduel.studies.engine.blocks import Block
-from jaxduel.studies.engine.cells import StudyCell
-from jaxduel.studies.engine.executor import run_tasks
-from jaxduel.studies.engine.groups import Group, tasks_of
+from jaxduel.studies.engine.groups import Task, tasks_of
 from jaxduel.studies.engine.identity import environment, identity
+from jaxduel.studies.engine.machines import Machines, local
 from jaxduel.studies.engine.manifest import Manifest
-from jaxduel.studies.engine.planning import family_of, plan
 from jaxduel.studies.engine.progress import StudyProgress
 from jaxduel.studies.engine.store import Store
-from jaxduel.studies.wanted import MOST_LANES, Wanted
+from jaxduel.studies.engine.stores import Stores
+from jaxduel.studies.planned import Planned
+from jaxduel.studies.wanted import Wanted
 
 _READ = 32
 """Blocks that are kept in memory: runs of one group share them."""
 
 
-class _Place(NamedTuple):
-    """The place of a cell: its group, and its number in the group."""
+class Blocks(NamedTuple):
+    """Numbers of blocks: stored before a call, stored now, and wanted."""
 
-    group: Group
-    row: int
-
-
-class Planned:
-    """Wanted runs, with the groups of cells that make them.
-
-    Instances with few runs are stacked in one program, as are cells that differ only in their
-    delay; cells of policies that commit to batches share programs across all wanted runs.
-
-    Args:
-      wanted: the wanted runs, in the order of simulation; keys are unique.
-      platform: platform of the devices.
-
-    Attributes:
-      groups: all groups, each once, in that order.
-    """
-
-    def __init__(self, wanted: Iterable[Wanted], platform: str) -> None:
-        self.wanted = tuple(wanted)
-        made: list[Group] = []
-        batched: dict[_Like, list[StudyCell]] = {}
-        others: dict[tuple[Any, ...], list[StudyCell]] = {}
-        for one in self.wanted:
-            for all_cells in one.cells.values():
-                for runs, cells in _by_runs(one, all_cells):
-                    like = _Like(runs, one.lanes, one.keep)
-                    if one.batched:
-                        batched.setdefault(like, []).extend(cells)
-                    else:
-                        but_for_delay = (replace(c, delay=min(c.delay, 2)) for c in cells)
-                        others.setdefault((like, *but_for_delay), []).extend(cells)
-        for (runs, lanes, keep), cells in batched.items():
-            made += plan(_unique(cells), runs, keep=keep, lanes=lanes, platform=platform)
-        for (like, *_), cells in others.items():
-            made += _stacks(like, _unique(cells))
-        found: dict[str, Group] = {group.key: group for group in made}
-        self._places = {
-            cell.labels_in_data: _Place(group, row)
-            for group in found.values()
-            for row, cell in enumerate(group.cells)
-        }
-        order = {one.key: n for n, one in enumerate(self.wanted)}
-        first: dict[str, int] = {}
-        for one in self.wanted:
-            for place in self.places(one):
-                first.setdefault(place.group.key, order[one.key])
-        self.groups = tuple(sorted(found.values(), key=lambda group: first[group.key]))
-
-    def places(self, one: Wanted) -> list[_Place]:
-        """The places of the cells of `one`: by horizon, then by instance."""
-        cells = itertools.chain.from_iterable(one.cells.values())
-        return [self._places[cell.labels_in_data] for cell in cells]
-
-    def tasks(self, one: Wanted) -> set[str]:
-        """Keys of the tasks that `one` needs."""
-        groups = {place.group.key: place.group for place in self.places(one)}
-        return {task.key for task in tasks_of(groups.values())}
-
-    def runs(self, one: Wanted, read: Callable[[str], Block | None]) -> Runs:
-        """The runs of `one`, once all its tasks are stored; `read` returns the block of a task."""
-        places, number = self.places(one), len(one.draws)
-        parts = [
-            _arrays(place, read, 1 if one.competitor.per_horizon else len(one.checkpoints))
-            for place in places
-        ]
-        by_horizon = [parts[first : first + number] for first in range(0, len(parts), number)]
-        sizes = [len(part["regret"]) for part in by_horizon[0]]
-        last = by_horizon[-1]
-        regret = [np.concatenate([part["regret"] for part in own]) for own in by_horizon]
-        separate = one.competitor.per_horizon
-        return Runs(
-            name=one.competitor.name,
-            label=one.competitor.label,
-            times=np.array(one.horizons) if separate else one.checkpoints,
-            regret=np.concatenate(regret, axis=1),
-            most=one.most,
-            settles=one.settles,
-            groups=np.arange(sizes[0]) if number == 1 else np.repeat(np.arange(number), sizes),
-            batches=_joined(last, "batches"),
-            selves=_joined(last, "selves"),
-            separate=separate,
-        )
+    before: int = 0
+    stored: int = 0
+    wanted: int = 0
 
 
 class StoredRuns:
@@ -132,36 +46,58 @@ class StoredRuns:
     Args:
       folder: folder for stores, one for each code, version and device; it need not exist.
       wanted: the wanted runs, in the order of simulation.
+      machines: where the missing runs are simulated; the CPU devices by default.
+
+    Attributes:
+      machines: where they are simulated.
+      store: the store.
+      tasks: all wanted tasks.
+      before: number of wanted blocks that were stored before.
 
     Raises:
       InputError: if the folder cannot be written.
     """
 
-    def __init__(self, folder: Path, wanted: Sequence[Wanted]) -> None:
-        self._devices = _devices()
-        self._planned = Planned(wanted, self._devices[0].platform)
-        here = environment(self._devices[0].device_kind, GENERATORS[0])
+    def __init__(
+        self, folder: Path, wanted: Sequence[Wanted], machines: Machines | None = None
+    ) -> None:
+        self.machines = machines or local()
+        kind = dict(self.machines.kind)
+        self._planned = Planned(wanted, kind.pop("platform"))
+        del kind["memory"]  # blocks have the size of the wanted runs
+        here = {**environment(kind["device"], GENERATORS[0]), **kind}
         groups = tuple(group.record() for group in self._planned.groups)
         manifest = Manifest({}, groups, jaxduel.__version__, here)
-        self._store = Store.create_or_open(folder / identity(here), manifest, join=True)
-        self._tasks = tasks_of(self._planned.groups)
-        keys = {task.key for task in self._tasks}
-        self._finished = self._store.finished() & keys
-        self._lacks = {one.key: self._planned.tasks(one) - self._finished for one in wanted}
-        self._read = lru_cache(_READ)(self._store.read)
+        self.store = Store.create_or_open(
+            folder / identity(here), manifest, join=True, locks=self.machines.shard is None
+        )
+        self.tasks = tasks_of(self._planned.groups)
+        finished = self._finished()
+        self.before = len(finished)
+        self._lacks = {one.key: self._planned.tasks(one) - finished for one in wanted}
+        self._read = lru_cache(_READ)(self.store.read)
 
     def __str__(self) -> str:
-        return str(self._store.folder)
+        return str(self.store.folder)
 
     @property
     def made_by(self) -> dict[str, Any]:
         """Versions, code and machine of the runs when the store was begun."""
-        manifest = self._store.manifest
+        manifest = self.store.manifest
         return {"jaxduel": manifest.version, **manifest.environment}
 
-    def num_blocks(self) -> int:
-        """Number of wanted blocks that are stored."""
-        return len(self._store.finished() & {task.key for task in self._tasks})
+    def blocks(self) -> Blocks:
+        """Numbers of the wanted blocks."""
+        return Blocks(self.before, len(self._finished()), len(self.tasks))
+
+    def is_complete(self) -> bool:
+        """True if no wanted runs are missing."""
+        return not any(self._lacks.values())
+
+    def arrived(self, task: Task) -> None:
+        """Records that the block of a task is stored now."""
+        for lacks in self._lacks.values():
+            lacks.discard(task.key)
 
     def stored(self) -> dict[tuple[str, str], Runs]:
         """The runs that are complete, by key."""
@@ -171,7 +107,7 @@ class StoredRuns:
 
     def progress(self, shown: bool | None) -> StudyProgress:
         """The progress of the missing runs; `shown` as in `jaxduel.simulate`."""
-        return StudyProgress("figures", self._tasks, self._finished, shown)
+        return StudyProgress("figures", self.tasks, self._finished(), shown)
 
     def missing(
         self, progress: StudyProgress, until: float = math.inf
@@ -184,99 +120,53 @@ class StoredRuns:
         Raises:
           KeyboardInterrupt: after Ctrl-C.
         """
+        if time.monotonic() >= min(until, self.machines.end):
+            return
         left = [one for one in self._planned.wanted if self._lacks[one.key]]
-        stop = threading.Event()
-        with interrupts.stops(stop):
-            for task, here in run_tasks(
-                self._store, self._tasks, self._devices, stop, finish=False, until=until
-            ):
-                progress.done(task.key, here=here)
-                for one in left:
-                    self._lacks[one.key].discard(task.key)
-                for one in [one for one in left if not self._lacks[one.key]]:
-                    left.remove(one)
-                    yield one.key, self._runs(one)
-            if left and (stop.is_set() or until == math.inf):
-                raise KeyboardInterrupt
+        for _ in simulated([self], self.machines, progress, self.tasks, until):
+            for one in [one for one in left if not self._lacks[one.key]]:
+                left.remove(one)
+                yield one.key, self._runs(one)
+
+    def _finished(self) -> set[str]:
+        return self.store.finished() & {task.key for task in self.tasks}
 
     def _runs(self, one: Wanted) -> Runs:
         return self._planned.runs(one, self._read)
 
 
-def end_of(core_hours: float) -> float:
-    """The time (`time.monotonic`) at which all devices have worked for so many hours in all."""
-    return time.monotonic() + 3600 * core_hours / len(_devices())
+def end_of(core_hours: float, machines: Machines) -> float:
+    """The time (`time.monotonic`) at which machines have worked for so many hours in all."""
+    return time.monotonic() + 3600 * core_hours / machines.number
 
 
-def _devices() -> list[Any]:
-    """The CPU devices, even if there is a GPU: steps with few lanes are faster on a CPU."""
-    try:
-        return jax.local_devices(backend="cpu")
-    except RuntimeError:  # the CPU is not among the platforms the user chose
-        return jax.local_devices()
+def simulated(
+    all_runs: Sequence[StoredRuns],
+    machines: Machines,
+    progress: StudyProgress,
+    tasks: Sequence[Task],
+    until: float = math.inf,
+) -> Generator[tuple[Task, float | None]]:
+    """Simulates what is missing in several stores, as one queue of tasks.
 
+    Args:
+      tasks: all tasks, in the order in which they begin.
+      until: time (`time.monotonic`) by which blocks must be finished.
 
-def _by_runs(wanted: Wanted, cells: Sequence[StudyCell]) -> list[tuple[int, list[StudyCell]]]:
-    """The cells, one for each instance, grouped by number of runs, in order."""
-    pairs = zip(wanted.draws, cells, strict=True)
-    return [
-        (runs, [cell for _, cell in alike])
-        for runs, alike in itertools.groupby(pairs, lambda pair: pair[0].num_runs)
-    ]
+    Yields:
+      A task as soon as its block is stored, and the seconds that it took here, if it did.
 
-
-def _unique(cells: Iterable[StudyCell]) -> tuple[StudyCell, ...]:
-    """The cells, each once, in order."""
-    return tuple({cell.labels_in_data: cell for cell in cells}.values())
-
-
-class _Like(NamedTuple):
-    """Settings of a group: cells run together only if their settings are equal."""
-
-    runs: int  # of each cell
-    lanes: int
-    keep: tuple[str, ...]  # as in `Group`
-
-
-def _stacks(like: _Like, cells: Sequence[StudyCell]) -> list[Group]:
-    """Groups of cells that run as one program, with at most the lanes of a block in all."""
-    runs, lanes, keep = like
-    number = -(-len(cells) // max(1, MOST_LANES // lanes))
-    size = -(-len(cells) // number)
-    return [
-        Group(
-            cells=tuple(cells[first : first + size]),
-            size=size,
-            lanes=lanes,
-            block_seeds=lanes,
-            num_seeds=runs,
-            batched=False,
-            keep=keep,
-            program=(*family_of(cells[0]), cells[0].num_arms, size, lanes, keep),
-            num_checkpoints=len(cells[0].checkpoints),
-        )
-        for first in range(0, len(cells), size)
-    ]
-
-
-def _arrays(
-    place: _Place, read: Callable[[str], Block | None], points: int
-) -> dict[str, np.ndarray]:
-    """The runs of a cell: regret (n, M) float64 and, where recorded, batches (n,) and selves
-    (n, K)."""
-    own: dict[str, list[np.ndarray]] = {}
-    for task in tasks_of([place.group]):
-        block = read(task.key)
-        assert block is not None
-        regret = block.arrays["regret"][place.row, 0, : task.seeds, :points]
-        own.setdefault("regret", []).append(regret)
-        for name in ("batches", "selves"):
-            if name in block.arrays:
-                own.setdefault(name, []).append(block.arrays[name][place.row, : task.seeds])
-    return {name: np.concatenate(some) for name, some in own.items()}
-
-
-def _joined(parts: Sequence[Mapping[str, np.ndarray]], name: str) -> np.ndarray | None:
-    """An array of all instances; None where it was not recorded."""
-    there = [part[name] for part in parts if name in part]
-    return np.concatenate(there) if there else None
+    Raises:
+      KeyboardInterrupt: after Ctrl-C, if some are missing.
+    """
+    store = Stores((one.store, one.tasks) for one in all_runs)
+    stop, here = threading.Event(), machines.client is None
+    with interrupts.stops(stop):
+        own = machines.share(tasks)
+        for task, took in machines.run(store, own, stop, finish=False, until=until):
+            progress.done(task.key, here=here and took is not None)
+            for one in all_runs:
+                one.arrived(task)
+            yield task, took
+        if stop.is_set() and not all(one.is_complete() for one in all_runs):
+            raise KeyboardInterrupt

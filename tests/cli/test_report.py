@@ -56,7 +56,7 @@ def test_an_interrupt_is_code_130_and_leaves_the_page(capsys, tmp_path, monkeypa
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("jaxduel.studies.stored_runs.run_tasks", interrupted)
+    monkeypatch.setattr("jaxduel.studies.engine.machines.run_tasks", interrupted)
     code, text, errors = outcome(capsys, "reproduce", "all", "--out", tmp_path)
     assert code == 130
     assert "what had finished is kept, and is in the page" in errors

@@ -5,7 +5,8 @@ from functools import partial
 import jax
 import pytest
 
-from jaxduel.studies import papers, stored_runs
+from jaxduel.studies import papers
+from jaxduel.studies.engine import machines
 from jaxduel.studies.papers import reproducing
 from jaxduel.studies.papers.varying import OpenReport
 from tests.cli.command_line import outcome
@@ -15,7 +16,7 @@ from tests.cli.command_line import outcome
 def test_reproduce_prints_claims_and_files(capsys, tmp_path, monkeypatch):
     small = partial(reproducing.reproduce, horizon=300)
     monkeypatch.setattr(reproducing, "reproduce", small)
-    monkeypatch.setattr(stored_runs, "_devices", lambda: jax.local_devices()[:1])
+    monkeypatch.setattr(machines, "cpu_devices", lambda: jax.local_devices()[:1])
     code, text, errors = outcome(
         capsys, "reproduce", "batched-dueling", "--figure", "2a", "--runs", 3, "--out", tmp_path
     )
@@ -57,6 +58,7 @@ def test_reproduce_measures_a_claim_over_an_open_choice(capsys, tmp_path, monkey
         (("many-arms", "--open", "all"), "no claim has an open choice"),
         (("all", "--open", "1"), "--open is of one paper"),
         (("double-etc", "--open", "1", "--figure", "1"), "does not go with --figure"),
+        (("double-etc", "--open", "1", "--decide", "1"), "does not go with --decide"),
     ],
 )
 def test_open_choices_that_are_not_there_are_refused(capsys, arguments, says):
@@ -70,7 +72,7 @@ def test_an_interrupted_reproduction_is_code_130(capsys, tmp_path, monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("jaxduel.studies.stored_runs.run_tasks", interrupted)
+    monkeypatch.setattr("jaxduel.studies.engine.machines.run_tasks", interrupted)
     code, text, errors = outcome(
         capsys, "reproduce", "batched-dueling", "--figure", "1a", "--out", tmp_path
     )
@@ -79,3 +81,12 @@ def test_an_interrupted_reproduction_is_code_130(capsys, tmp_path, monkeypatch):
     assert f"written to {tmp_path}: final-regret.csv, claims.csv, claims.txt" in " ".join(
         text.split()
     )
+
+
+def test_what_is_left_for_later_is_said(capsys, tmp_path):
+    arguments = ("reproduce", "best-of-both", "--runs", 2, "--until", "2026-01-01T00:00")
+    code, text, _ = outcome(capsys, *arguments, "--out", tmp_path)
+    assert code == 0
+    said = " ".join(text.split())
+    assert "Not measured here: 4 of 4 claims" in said
+    assert f"to go on: jaxduel reproduce best-of-both --runs 2 --seed 0 --out {tmp_path}" in said

@@ -9,9 +9,9 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.runs import Runs
-from jaxduel.studies import stored_runs
 from jaxduel.studies.claims import Claim, Measurement, Verdict
 from jaxduel.studies.deciding import CONFIDENCE, LOOKS, further_runs, open_keys
+from jaxduel.studies.engine import machines
 from jaxduel.studies.estimates import Estimate, final_ratio, mean_of
 from jaxduel.studies.stored_runs import StoredRuns, end_of
 from jaxduel.studies.wanted import Competitor, Draw, Wanted
@@ -89,7 +89,7 @@ def _wanted(times: int) -> list[Wanted]:
 
 
 def test_runs_are_added_until_the_claims_are_decided(tmp_path, quick_compilation, monkeypatch):
-    monkeypatch.setattr(stored_runs, "_devices", lambda: jax.local_devices()[:1])
+    monkeypatch.setattr(machines, "cpu_devices", lambda: jax.local_devices()[:1])
     found: dict[tuple[str, str], Runs] = {}
     keys = {("arxiv", "rmed1")}
 
@@ -98,13 +98,16 @@ def test_runs_are_added_until_the_claims_are_decided(tmp_path, quick_compilation
         verdict: Verdict = "confirmed" if enough else "undecided"
         return [claim(("arxiv", verdict, True), read=keys)]
 
-    later = end_of(1.0)
+    there = machines.local()
+    later = end_of(1.0, there)
     for key, runs in further_runs(claims, _wanted, tmp_path, later, progress=False):
         found[key] = runs
     assert {key: runs.num_runs for key, runs in found.items()} == {("arxiv", "rmed1"): 8}
     first = StoredRuns(tmp_path, _wanted(1)).stored()["arxiv", "rmed1"]  # of the same blocks
     np.testing.assert_array_equal(first.regret, found["arxiv", "rmed1"].regret[:4])
     found.clear()
-    again = dict(further_runs(claims, _wanted, tmp_path, end_of(0.0), progress=False))
+    again = dict(further_runs(claims, _wanted, tmp_path, end_of(0.0, there), progress=False))
     assert {key: runs.num_runs for key, runs in again.items()} == {("arxiv", "rmed1"): 8}
-    assert not list(further_runs(claims, _wanted, tmp_path / "late", end_of(0.0), progress=False))
+    assert not list(
+        further_runs(claims, _wanted, tmp_path / "late", end_of(0.0, there), progress=False)
+    )

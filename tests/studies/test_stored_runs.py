@@ -15,12 +15,13 @@ import jaxduel as jd
 from jaxduel import plotting
 from jaxduel.runs import Runs
 from jaxduel.simulation.identity import versions
-from jaxduel.studies import reproduction, stored_runs
-from jaxduel.studies.engine import executor, identity
+from jaxduel.studies import reproduction
+from jaxduel.studies.engine import executor, identity, machines
 from jaxduel.studies.engine.identity import environment
 from jaxduel.studies.output import OutputFolder
 from jaxduel.studies.pictures import MissingPanel, RegretPicture, Setting
-from jaxduel.studies.stored_runs import Planned, StoredRuns
+from jaxduel.studies.planned import Planned
+from jaxduel.studies.stored_runs import StoredRuns
 from jaxduel.studies.wanted import Competitor, Draw, Wanted
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -137,7 +138,7 @@ def test_a_damaged_block_is_simulated_again(tmp_path):
 
 
 def test_a_folder_that_cannot_be_made_is_found_before_anything_is_simulated(tmp_path, monkeypatch):
-    monkeypatch.setattr(stored_runs, "run_tasks", None)
+    monkeypatch.setattr(machines, "run_tasks", None)
     (tmp_path / "runs").write_text("a file")
     panel = RegretPicture("1a", (WANTED,))
     with pytest.raises(jd.InputError, match=r"runs/\w+' cannot be written: Not a directory"):
@@ -178,6 +179,7 @@ def test_a_reproduction_that_was_interrupted_goes_on(tmp_path, monkeypatch):
     def make(folder, stopped=""):
         def some(task, device, stop, seconds):
             if task.group.policy == stopped:
+                stop.set()
                 raise executor.Stopped
             return simulated(task, device, stop, seconds)
 
@@ -187,7 +189,7 @@ def test_a_reproduction_that_was_interrupted_goes_on(tmp_path, monkeypatch):
             return executor.run_tasks(store, tasks, devices[:1], stop, **options)
 
         monkeypatch.setattr(executor, "simulated", some)
-        monkeypatch.setattr(stored_runs, "run_tasks", counted)
+        monkeypatch.setattr(machines, "run_tasks", counted)
         return reproduction.carry_out(
             [panel], setting, OutputFolder(tmp_path / folder), lambda _: [], "heading"
         )

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
-from jaxduel.studies import stored_runs, wanted
-from jaxduel.studies.stored_runs import Planned, StoredRuns
+from jaxduel.studies import planned, wanted
+from jaxduel.studies.engine import machines
+from jaxduel.studies.planned import Planned
+from jaxduel.studies.stored_runs import StoredRuns
 from jaxduel.studies.wanted import Competitor, Draw, Wanted, horizons_up_to
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -65,7 +67,7 @@ def test_policies_in_batches_to_a_horizon_or_that_name_an_arm_may_settle(policy,
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["rmed1", "pcomp"])
 def test_instances_are_stacked_while_they_have_as_many_runs_and_fit_a_block(name, monkeypatch, ran):
-    for module in (wanted, stored_runs):
+    for module in (wanted, planned):
         monkeypatch.setattr(module, "MOST_LANES", 4)
     entry = Competitor(name, name, name, {"num_batches": 3} if name == "pcomp" else {})
     whole = made(entry, instances=6)
@@ -131,7 +133,7 @@ def test_separate_runs_on_several_instances_are_those_on_each(ran):
 def test_runs_do_not_depend_on_the_devices(monkeypatch, ran):
     regrets = []
     for number in (1, 2):
-        monkeypatch.setattr(stored_runs, "_devices", lambda n=number: jax.local_devices()[:n])
+        monkeypatch.setattr(machines, "cpu_devices", lambda n=number: jax.local_devices()[:n])
         (runs,) = ran(made(), folder=f"runs {number}")
         regrets.append(runs.regret)
     np.testing.assert_array_equal(*regrets)

@@ -19,6 +19,7 @@ from jaxduel.studies.engine.blocks import Block
 from jaxduel.studies.engine.groups import Task
 from jaxduel.studies.engine.profile import Seconds
 from jaxduel.studies.engine.store import Store
+from jaxduel.studies.engine.stores import Stores
 from jaxduel.studies.engine.work import Stopped, compile_task, simulated
 
 _POLL_SECONDS = 0.2
@@ -28,7 +29,7 @@ _WAITING = 2
 
 
 def run_tasks(
-    store: Store,
+    store: Store | Stores,
     tasks: Sequence[Task],
     devices: Sequence[Device],
     stop: threading.Event,
@@ -36,7 +37,7 @@ def run_tasks(
     finish: bool = True,
     until: float = math.inf,
     seconds: Seconds | None = None,
-) -> Generator[tuple[Task, bool]]:
+) -> Generator[tuple[Task, float | None]]:
     """Fills the store: claims a task, simulates it, stores its block, until all are there.
 
     Each device has a thread that simulates, one that reduces and stores its blocks meanwhile, and,
@@ -54,8 +55,9 @@ def run_tasks(
       seconds: records the time of each part of the work.
 
     Yields:
-      A task as soon as its block is stored, in the caller's thread, and whether it was carried out
-      here. Tasks stored earlier are left out. Closing the iterator stops the work.
+      A task as soon as its block is stored, in the caller's thread, and the seconds that it took;
+      None: another process carried it out. Tasks stored earlier are left out. Closing the iterator
+      stops the work.
 
     Raises:
       StorageError: if a block cannot be stored.
@@ -70,8 +72,9 @@ def run_tasks(
     def store_block(task: Task, begun: float, claim: ExitStack, block: Callable[[], Block]) -> None:
         with claim:
             store.add(block(), spent)
-        waiting.took(task, time.monotonic() - begun)
-        events.put((task, True))
+        took = time.monotonic() - begun
+        waiting.took(task, took)
+        events.put((task, took))
 
     def one(task: Task, device: Device, writer: _Writer) -> bool:
         with spent.of("write"):
@@ -144,7 +147,7 @@ def run_tasks(
 
 
 def _await(
-    store: Store, elsewhere: list[Task], waiting: _Queue, events: queue.SimpleQueue[Any]
+    store: Store | Stores, elsewhere: list[Task], waiting: _Queue, events: queue.SimpleQueue[Any]
 ) -> list[Task]:
     """Checks the tasks of other processes: once one is finished or free, finished tasks are
     reported and the others queued again.
@@ -158,7 +161,7 @@ def _await(
     finished = store.finished()
     for task in elsewhere:
         if task.key in finished:
-            events.put((task, False))
+            events.put((task, None))
         else:
             waiting.give_back(task)
     return []

@@ -119,6 +119,10 @@ class Store:
         """Allows another grid to use the folder, as long as no block is stored."""
         self._end_use()
 
+    def of(self, key: str) -> tuple[Store]:
+        """The stores that a task is stored in: this one (`Stores` have several)."""
+        return (self,)
+
     def finished(self) -> set[str]:
         """The keys of tasks whose blocks are stored with all seeds of the grid.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -11,6 +13,7 @@ from typing import Any, NamedTuple
 import jax
 
 from jaxduel import problems
+from jaxduel.errors import AssumptionWarning
 from jaxduel.studies.bars import SharesPicture, SpreadPicture
 from jaxduel.studies.claims import Claim
 from jaxduel.studies.findings import Finder
@@ -272,9 +275,13 @@ class Paper:
         """A panel by its name."""
         return next(panel for panel in self.panels if panel.name == name)
 
-    def measured(self, evidence: Any) -> list[Claim]:
-        """The claims with their measurements."""
-        return [claim.measured(evidence) for claim in self.claims]
+    @contextmanager
+    def unwarned(self) -> Iterator[None]:
+        """Context without warnings of assumptions, if these are broken intentionally."""
+        with warnings.catch_warnings():
+            if self.breaks_assumptions:
+                warnings.simplefilter("ignore", AssumptionWarning)
+            yield
 
     def measured_on(
         self, all_runs: AllRuns, pictures: Sequence[Picture], setting: Setting

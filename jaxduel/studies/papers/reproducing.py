@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from jaxduel.display import counted
-from jaxduel.errors import AssumptionWarning, InputError, warn_caller
+from jaxduel.errors import InputError, warn_caller
 from jaxduel.policies.checks import require_horizon
 from jaxduel.studies.claims import Claim
 from jaxduel.studies.deciding import CONFIDENCE, LOOKS
+from jaxduel.studies.engine.machines import Machines, connected
 from jaxduel.studies.output import OutputFolder
 from jaxduel.studies.papers.paper import ABSENT, Order, Panel, Paper, Size
 from jaxduel.studies.pictures import AllRuns, MissingPanel, Picture, Setting, reasons
@@ -26,7 +26,9 @@ from jaxduel.studies.reproduction import (
     all_wanted,
     carry_out,
     chosen_panels,
+    runs_of,
 )
+from jaxduel.studies.stored_runs import StoredRuns
 from jaxduel.studies.tables import short
 from jaxduel.studies.wanted import Wanted
 
@@ -43,6 +45,9 @@ def reproduce(
     horizon: int | None = None,
     num_arms: int | None = None,
     decide: float | None = None,
+    scheduler: str | None = None,
+    shard: tuple[int, int] | None = None,
+    until: datetime | None = None,
 ) -> Report:
     """Makes the paper's figures and measures its claims about them.
 
@@ -58,6 +63,7 @@ def reproduce(
       num_arms: K of random instances, instead of the paper's.
       decide: core-hours for further runs, up to 32 times as many, of claims that are undecided
         (`jaxduel.studies.deciding`). None: no further runs.
+      scheduler, shard, until: as in `jaxduel.run_sweep`; what is not simulated then is left out.
 
     Returns:
       The report. A panel whose data are not available is missing, with a warning; a figure with no
@@ -65,50 +71,111 @@ def reproduce(
 
     Raises:
       InputError: before anything is computed; also if the data of no panel are available.
+      ConnectionError: if the scheduler was lost; stored blocks are kept.
     """
-    asked = chosen_panels(figure, [panel.name for panel in paper.panels])
     require_possible(paper, seed, runs, horizon, num_arms)
-    require_hours(decide)
+    require_decidable(decide, shard)
     order = Order(full, seed, runs, horizon, num_arms, decide)
-    folder = OutputFolder(Path("figures") / paper.name if out is None else out)
-    chosen = [paper.panel(name) for name in asked]
-    setting = replace(paper.setting, horizon=horizon or paper.setting.horizon)
-    pictures, missing = pictures_at_hand(chosen, order, setting)
-    notes = [*size_notes(chosen, order), *paper.notes]
-    gaps = {panel.name: panel.note for panel in missing}
-    deciding, confidence = None, 0.95
-    if decide is not None:
-        there = [panel for panel in chosen if panel.name not in gaps]
-        deciding = Deciding(partial(_with_times, there, order, setting), decide)
-        confidence = CONFIDENCE
-        notes.append(
-            f"Undecided claims have up to {2 ** (LOOKS - 1)} times the runs ({decide:g} core-hours "
-            f"at most); intervals hold at all {LOOKS} looks together."
-        )
+    there = connected(scheduler=scheduler, shard=shard, until=until)
+    with there as machines:
+        prepared = Prepared.of(paper, order, out, figure)
+        return prepared.carry_out(prepared.runs(machines), progress)
 
-    def measure(all_runs: AllRuns) -> list[Claim]:
-        judged = {key: replace(runs, confidence=confidence) for key, runs in all_runs.items()}
-        return paper.measured_on(judged, pictures, setting)
 
-    quiet = warnings.catch_warnings() if paper.breaks_assumptions else nullcontext()
-    with quiet:
-        if paper.breaks_assumptions:
-            warnings.simplefilter("ignore", AssumptionWarning)
-        report = carry_out(
-            pictures,
-            setting,
-            folder,
-            measure,
-            f"{paper.TITLE}: seed {seed}.",
-            notes,
-            progress,
-            missing,
-            deciding,
-        )
-    earlier = earlier_section(folder.path)
-    section = paper_section(paper, asked, order, report, gaps, notes, earlier)
-    folder.write(FILE, encoded(section))
-    return report
+@dataclass(frozen=True)
+class Prepared:
+    """An order that can be carried out.
+
+    Attributes:
+      paper, order: what is reproduced.
+      asked: names of the panels asked for.
+      folder: folder for the files.
+      setting: the paper's setting, with the order's horizon.
+      pictures, missing: of the panels.
+    """
+
+    paper: Paper
+    order: Order
+    asked: list[str]
+    folder: OutputFolder
+    setting: Setting
+    pictures: list[Picture]
+    missing: list[MissingPanel]
+
+    @classmethod
+    def of(
+        cls, paper: Paper, order: Order, out: str | Path | None = None, figure: str | None = None
+    ) -> Prepared:
+        """Prepares an order; `out` and `figure` as in `reproduce`.
+
+        Raises:
+          InputError: if there is no such figure, the data of no panel are available, or the folder
+            cannot be made.
+        """
+        asked = chosen_panels(figure, [panel.name for panel in paper.panels])
+        folder = OutputFolder(Path("figures") / paper.name if out is None else out)
+        setting = replace(paper.setting, horizon=order.horizon or paper.setting.horizon)
+        panels = [paper.panel(name) for name in asked]
+        pictures, missing = pictures_at_hand(panels, order, setting)
+        return cls(paper, order, asked, folder, setting, pictures, missing)
+
+    def runs(self, machines: Machines) -> StoredRuns | None:
+        """The store of the runs; None if none are wanted."""
+        with self.paper.unwarned():
+            return runs_of(self.pictures, self.folder, machines)
+
+    def carry_out(
+        self,
+        store: StoredRuns | None,
+        progress: bool | None,
+        spent: float = 0.0,
+        decides: bool = True,
+    ) -> Report:
+        """Simulates what is missing, draws, measures, and writes the section of a page.
+
+        Args:
+          store: the store of `runs`.
+          progress: as in `jaxduel.simulate`.
+          spent: seconds that this process has simulated for the store before.
+          decides: whether claims are decided, if the order asks for that.
+        """
+        paper, order, setting = self.paper, self.order, self.setting
+        notes = [*size_notes([paper.panel(name) for name in self.asked], order), *paper.notes]
+        gaps = {panel.name: panel.note for panel in self.missing}
+        deciding, confidence = None, 0.95
+        if order.decide is not None:
+            confidence = CONFIDENCE
+            there = [paper.panel(name) for name in self.asked if name not in gaps]
+            if decides:
+                deciding = Deciding(partial(_with_times, there, order, setting), order.decide)
+            notes.append(
+                f"Undecided claims have up to {2 ** (LOOKS - 1)} times the runs "
+                f"({order.decide:g} core-hours at most); intervals hold at all {LOOKS} looks "
+                "together."
+            )
+
+        def measure(all_runs: AllRuns) -> list[Claim]:
+            judged = {key: replace(runs, confidence=confidence) for key, runs in all_runs.items()}
+            return paper.measured_on(judged, self.pictures, setting)
+
+        with paper.unwarned():
+            report = carry_out(
+                self.pictures,
+                setting,
+                self.folder,
+                measure,
+                f"{paper.TITLE}: seed {order.seed}.",
+                notes,
+                progress,
+                self.missing,
+                deciding,
+                store,
+                spent,
+            )
+        earlier = earlier_section(self.folder.path)
+        section = paper_section(paper, self.asked, order, report, gaps, notes, earlier)
+        self.folder.write(FILE, encoded(section))
+        return report
 
 
 def require_possible(
@@ -127,10 +194,13 @@ def require_possible(
         raise InputError(f"{paper.name}: no instances are random, num_arms cannot be chosen.")
 
 
-def require_hours(hours: float | None) -> None:
-    """Raises InputError for an impossible number of core-hours."""
+def require_decidable(hours: float | None, shard: tuple[int, int] | None) -> None:
+    """Raises InputError for an impossible number of core-hours, or for a share: what is undecided
+    depends on all runs."""
     if hours is not None and not 0 <= hours < math.inf:
         raise InputError(f"decide must be a number of core-hours from 0 on, not {hours}.")
+    if hours is not None and shard is not None:
+        raise InputError("decide needs the runs of all shares: it does not go with a shard.")
 
 
 def require_order(seed: int, runs: int | None) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from jaxduel import plotting
-from jaxduel.errors import AssumptionWarning, InputError, shorten
+from jaxduel.errors import InputError, shorten
 from jaxduel.files import csv_text
 from jaxduel.runs import Runs
 from jaxduel.studies.choices import Choice
@@ -79,9 +78,7 @@ def measure_open(
     order = Order(full, seed, runs, horizon)
     folder = OutputFolder(Path("figures") / paper.name if out is None else out)
     report = OpenReport(folder.files)
-    with warnings.catch_warnings() if paper.breaks_assumptions else nullcontext():
-        if paper.breaks_assumptions:
-            warnings.simplefilter("ignore", AssumptionWarning)
+    with paper.unwarned():
         setting = replace(paper.setting, horizon=horizon or paper.setting.horizon)
         pictures, _ = pictures_at_hand(paper.panels, order, setting)
         sweep = _Sweep(paper, pictures, setting, folder, progress)

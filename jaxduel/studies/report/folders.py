@@ -39,7 +39,7 @@ def write_report(folder: str | os.PathLike[str], out: str | os.PathLike[str] | N
 
         place = OutputFolder(folder / "report" if out is None else out)
         return sweep_page(folder, place).write(place)
-    from jaxduel.studies.papers.everything import read_page
+    from jaxduel.studies.papers.pages import read_page
 
     page = read_page(folder) if folder.is_dir() else None
     if page is None:

@@ -30,7 +30,7 @@ _MOST_EARLIER = 4
 """Most earlier verdicts that a claim keeps: the latest."""
 _OPEN = "open-"
 """Begins the names of figures of open choices."""
-_INTERRUPTED = "interrupted before all that it shows was simulated"
+_UNFINISHED = "not all that it shows is simulated yet"
 
 
 def command_of(name: str, order: Order, figure: str = "") -> str:
@@ -65,10 +65,11 @@ def paper_section(
       earlier: the section of an earlier call; its verdicts are kept if its order was another one.
     """
     options = command_of(paper.name, order)
-    (before, after), seconds = report.blocks, report.seconds
+    before, after, _ = report.blocks
+    seconds = report.seconds
     known = before == 0
     if earlier is not None and earlier.order == options and before:
-        seconds = earlier.seconds + (seconds if after > before else 0.0)
+        seconds = earlier.seconds + (seconds if report.simulated else 0.0)
         known = earlier.seconds_known and earlier.blocks >= before
     figures = [
         _figure(paper, paper.panel(name), order, report, failures.get(name)) for name in asked
@@ -208,7 +209,7 @@ def _figure(
     command = command_of(paper.name, order, panel.name)
     made = report.panels.get(panel.name)
     if made is None:
-        return Figure(panel.name, title, command=command, missing=failure or _INTERRUPTED)
+        return Figure(panel.name, title, command=command, missing=failure or _UNFINISHED)
     shown: Seen = seen(made.content, made.runs)
     title_there = plain(getattr(made.content, "title", "")).partition(") ")
     inside = title_there[2] if title_there[0].startswith("(") else "".join(title_there)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -22,17 +21,17 @@ from jaxduel.files import as_path
 from jaxduel.problems import DuelingProblem
 from jaxduel.progress import Progress
 from jaxduel.simulation.checking import Settings, broken_by
-from jaxduel.simulation.devices import MEMORY_BYTES, Device, block_memory
+from jaxduel.simulation.devices import MEMORY_BYTES, Device
+from jaxduel.studies.engine import cluster
 from jaxduel.studies.engine.cells import StudyCell, policy_of, problem_of
-from jaxduel.studies.engine.executor import run_tasks
 from jaxduel.studies.engine.groups import Group, Task, tasks_of
 from jaxduel.studies.engine.identity import environment
+from jaxduel.studies.engine.machines import connected
 from jaxduel.studies.engine.manifest import Manifest, read_manifest
 from jaxduel.studies.engine.planning import plan
 from jaxduel.studies.engine.profile import Seconds
 from jaxduel.studies.engine.progress import StudyProgress
 from jaxduel.studies.engine.store import Store
-from jaxduel.studies.sweep import cluster
 from jaxduel.studies.sweep.describing.cells import expand
 from jaxduel.studies.sweep.describing.grid import Grid
 from jaxduel.studies.sweep.describing.grid_file import read_grid
@@ -94,7 +93,7 @@ def run_sweep(
       extend_seeds: whether a folder with fewer seeds of the same grid is extended.
       devices: devices that run blocks, one at a time on each; all local ones by default.
       scheduler: scheduler of a dask cluster that runs the blocks instead
-        (`jaxduel.studies.sweep.cluster`).
+        (`jaxduel.studies.engine.cluster`).
       shard: (i, n) for the i-th of n processes, from 1, that each run every n-th block. Nothing is
         locked, for file systems without locks: no two processes may have the same i.
       until: time by which to end (local time if it has no zone): no block is begun that would end
@@ -119,63 +118,27 @@ def run_sweep(
       >>> outcome.complete, outcome.finished, outcome.blocks
       (True, 1, 1)
     """
-    if scheduler is not None and (shard is not None or until is not None):
-        raise InputError("shard and until are for local devices: give them without a scheduler.")
-    if shard is not None and not _is_share(shard):
-        raise InputError(f"shard must be (i, n), whole numbers with i from 1 to n, not {shard!r}.")
     Settings(devices=devices).checked()
-    end = _end(until)
     grid = grid if isinstance(grid, Grid) else read_grid(grid)
     folder = as_path(folder, "run_sweep")
     stop, seconds = threading.Event(), Seconds()
     planning = None if progress else progress  # shown only if it takes long
-    patience = 0.0 if scheduler is None else cluster.patience_of(scheduler)
-    with interrupts.stops(stop, terminate=True, patient=patience == math.inf):
-        if scheduler is None:
-            where = list(devices) if devices is not None else jax.local_devices()
-            kind = {
-                "platform": where[0].platform,
-                "device": where[0].device_kind,
-                "memory": block_memory(where),
-            }
-            with seconds.of("plan"):
-                store, every = _opened(grid, folder, extend_seeds, kind, shard is None, planning)
-                own = every if shard is None else every[shard[0] - 1 :: shard[1]]
-                shown = StudyProgress("sweep", own, store.finished(), progress)
-            with closing(store), shown, seconds.compilations():
-                for task, here in run_tasks(store, own, where, stop, until=end, seconds=seconds):
-                    shown.done(task.key, here=here)
-        else:
-            with cluster.connect(scheduler) as client:
-                kind = cluster.platform_of(client, stop)
-                if kind is None:
-                    raise KeyboardInterrupt
-                store, every = _opened(grid, folder, extend_seeds, kind, progress=planning)
-                shown = StudyProgress("sweep", every, store.finished(), progress)
-                with closing(store), shown:
-                    for task in cluster.run_on_cluster(store, every, client, stop, patience):
-                        shown.done(task.key)
+    where = list(devices) if devices is not None else jax.local_devices()
+    patient = scheduler is not None and cluster.patience_of(scheduler) == math.inf
+    with (
+        interrupts.stops(stop, terminate=True, patient=patient),
+        connected(where, stop=stop, scheduler=scheduler, shard=shard, until=until) as machines,
+    ):
+        with seconds.of("plan"):
+            store, every = _opened(
+                grid, folder, extend_seeds, machines.kind, machines.shard is None, planning
+            )
+            own = machines.share(every)
+            shown = StudyProgress("sweep", own, store.finished(), progress)
+        with closing(store), shown, seconds.compilations():
+            for task, took in machines.run(store, own, stop, seconds=seconds):
+                shown.done(task.key, here=scheduler is None and took is not None)
     return Outcome(folder, len(store.finished()), len(every), stop.is_set(), seconds.spent)
-
-
-def _is_share(shard: Any) -> bool:
-    numbers = isinstance(shard, tuple) and [isinstance(number, int) for number in shard]
-    return numbers == [True, True] and 1 <= shard[0] <= shard[1]
-
-
-def _end(until: datetime | None) -> float:
-    """The time by which to end on the clock of `time.monotonic`; inf if None.
-
-    Raises:
-      InputError: for a value that is no time, or a time before the first year of some time zone.
-    """
-    try:
-        return math.inf if until is None else time.monotonic() + until.timestamp() - time.time()
-    except (AttributeError, ValueError, OverflowError):
-        raise InputError(
-            "until must be a time such as datetime(2026, 11, 25, 7, 45), in the years 2 to 9998, "
-            f"not {until!r}."
-        ) from None
 
 
 def _opened(

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import jax
 import pytest
 
 import jaxduel as jd
-from jaxduel.studies import stored_runs
+from jaxduel.studies.claims import Claim
+from jaxduel.studies.engine import machines
 from jaxduel.studies.papers.paper import Panel, Paper
 from jaxduel.studies.wanted import Competitor
 
@@ -36,6 +38,11 @@ def smaller(
     return replace(paper, panels=tuple(cut(paper.panel(name), n) for name, n in playing.items()))
 
 
+def measured_by(paper: Paper, evidence: Any) -> list[Claim]:
+    """The paper's claims with their measurements, from evidence that a test has made up."""
+    return [claim.measured(evidence) for claim in paper.claims]
+
+
 @contextmanager
 def machine(missing: str = "") -> Iterator[None]:
     """A machine with one device, and without the data of a problem if one is named."""
@@ -48,5 +55,5 @@ def machine(missing: str = "") -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jd.problems, "load", load_others)
-        patch.setattr(stored_runs, "_devices", lambda: jax.local_devices()[:1])
+        patch.setattr(machines, "cpu_devices", lambda: jax.local_devices()[:1])
         yield

@@ -13,7 +13,7 @@ from jaxduel.studies.papers.batched_dueling.figures import PAPER
 from jaxduel.studies.papers.paper import Order
 from jaxduel.studies.papers.reproducing import reproduce
 from jaxduel.studies.pictures import Setting
-from tests.studies.papers.smaller import machine
+from tests.studies.papers.smaller import machine, measured_by
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::jaxduel.AssumptionWarning"),
@@ -112,7 +112,7 @@ GOOD = {
 
 
 def measured(made: dict[tuple[str, str], Runs]):
-    return PAPER.measured(Finder(made))
+    return measured_by(PAPER, Finder(made))
 
 
 def verdicts(made: dict[tuple[str, str], Runs]) -> list[str]:

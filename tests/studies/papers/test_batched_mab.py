@@ -13,7 +13,7 @@ from jaxduel.studies.papers.batched_mab.entries import GRIDS, PROGRAM, READINGS,
 from jaxduel.studies.papers.batched_mab.figures import PAPER
 from jaxduel.studies.papers.paper import Order
 from jaxduel.studies.papers.reproducing import reproduce
-from tests.studies.papers.smaller import machine, smaller
+from tests.studies.papers.smaller import machine, measured_by, smaller
 
 HORIZON = 1_000
 
@@ -108,7 +108,7 @@ GOOD = {
 
 
 def measured(made: dict[tuple[str, str], Runs]):
-    return PAPER.measured(claims.Evidence(made, 50_000))
+    return measured_by(PAPER, claims.Evidence(made, 50_000))
 
 
 @pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.figure)

@@ -12,7 +12,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.plotting import draw
 from jaxduel.runs import Runs
-from jaxduel.studies import stored_runs
+from jaxduel.studies.engine import machines
 from jaxduel.studies.papers.batched_mab import study, worst
 from jaxduel.studies.papers.batched_mab.entries import GRIDS, PROGRAM, TEXT
 from jaxduel.studies.papers.batched_mab.figures import PAPER
@@ -54,7 +54,7 @@ def made_up(wanted) -> Runs:
 def made_up_runs(monkeypatch):
     """Made-up numbers in place of what was simulated."""
     monkeypatch.setattr(
-        "jaxduel.studies.stored_runs.Planned.runs",
+        "jaxduel.studies.planned.Planned.runs",
         lambda planned, wanted, read: made_up(wanted),
     )
 
@@ -136,14 +136,14 @@ def test_maps_and_tables_have_the_cells(tmp_path):
 @pytest.mark.slow
 @pytest.mark.usefixtures("small", "made_up_runs")
 def test_an_interrupted_study_goes_on_where_it_ended(tmp_path, monkeypatch):
-    whole = stored_runs.run_tasks
+    whole = machines.run_tasks
 
     def interrupted(*arguments, **options):
         yield next(whole(*arguments, **options))
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(stored_runs, "run_tasks", interrupted)
+        patch.setattr(machines, "run_tasks", interrupted)
         report = reproduce(PAPER, "s1a", out=tmp_path, runs=100)
     assert report.interrupted
     done = len(rows((tmp_path / "final-regret.csv").read_text()))

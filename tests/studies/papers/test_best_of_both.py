@@ -17,7 +17,7 @@ from jaxduel.studies.papers.best_of_both.claims import (
 from jaxduel.studies.papers.best_of_both.figures import PAPER, turned
 from jaxduel.studies.papers.paper import Order
 from jaxduel.studies.papers.reproducing import reproduce
-from tests.studies.papers.smaller import machine, smaller
+from tests.studies.papers.smaller import machine, measured_by, smaller
 
 
 def test_the_order_turns():
@@ -52,7 +52,7 @@ def _verdicts(versatile=1_000.0, others=10_000.0, power=0.3):
             shape = end * np.array([10.0**-power, 1.0])
             regret = shape * (1 + 0.01 * rng.standard_normal((1_000, 1)))
             made[where, name] = Runs(name, name, times, regret, np.arange(1_000))
-    return [claim.verdict for claim in PAPER.measured(Finder(made))]
+    return [claim.verdict for claim in measured_by(PAPER, Finder(made))]
 
 
 def test_claims_are_judged():

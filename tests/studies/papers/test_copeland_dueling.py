@@ -13,7 +13,7 @@ from jaxduel.studies.papers.copeland_dueling import figures as paper
 from jaxduel.studies.papers.copeland_dueling.figures import PAPER
 from jaxduel.studies.papers.paper import Order, named_key
 from jaxduel.studies.papers.reproducing import reproduce
-from tests.studies.papers.smaller import machine, smaller
+from tests.studies.papers.smaller import machine, measured_by, smaller
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 12_000
@@ -121,7 +121,7 @@ def good() -> dict[tuple[str, str], Runs]:
 
 
 def measured(samples: dict[tuple[str, str], Runs]):
-    return PAPER.measured(Finder(samples))
+    return measured_by(PAPER, Finder(samples))
 
 
 def test_a_curve_of_independent_horizons_with_equal_means_falls_every_other_time():

@@ -21,7 +21,7 @@ from jaxduel.studies.papers.copeland_rmed.instances import (
 from jaxduel.studies.papers.copeland_rmed.study import growth_by_decade, meets_from
 from jaxduel.studies.papers.paper import ABSENT, Order
 from jaxduel.studies.papers.reproducing import reproduce
-from tests.studies.papers.smaller import machine, smaller
+from tests.studies.papers.smaller import machine, measured_by, smaller
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 1_200
@@ -238,13 +238,13 @@ def good():
 
 
 def test_claims_hold_where_the_numbers_are_as_the_paper_says(good):
-    found = PAPER.measured(good)
+    found = measured_by(PAPER, good)
     assert [c.quote for c in found if c.verdict != "confirmed"] == ["CCB 8.8e5"]
     assert all(c.expected in (None, len(c.measurements)) for c in found)
 
 
 def test_nothing_simulated_is_nothing_confirmed():
-    for claim in PAPER.measured(claims.Evidence({}, {}, {})):
+    for claim in measured_by(PAPER, claims.Evidence({}, {}, {})):
         assert claim.verdict in ("not measured", "undecided")
 
 
@@ -259,19 +259,19 @@ def test_nothing_simulated_is_nothing_confirmed():
 )
 def test_verdicts_flip_with_the_runs(good, where, name, final, growth, quote):
     good.runs[where, name] = sample(name, final, growth)
-    found = [claim for claim in PAPER.measured(good) if quote in claim.quote]
+    found = [claim for claim in measured_by(PAPER, good) if quote in claim.quote]
     assert [claim.verdict for claim in found] == ["not confirmed"]
 
 
 def test_one_third_and_many_data_sets_need_not_be_all(good):
     for data in ("mslr16-condorcet", "sushi"):
         good.runs[data, "ccb"] = sample("ccb", 850, 1.0)
-    found = {claim.quote[:20]: claim.verdict for claim in PAPER.measured(good)}
+    found = {claim.quote[:20]: claim.verdict for claim in measured_by(PAPER, good)}
     assert found["ECW-RMED significant"] == "confirmed"
     assert found["In a ranker evaluati"] == "confirmed"
     for data in claims.MSLR:
         good.runs[data, "scb"] = sample("scb", 1_000, 1.0)
-    found = {claim.quote[:20]: claim.verdict for claim in PAPER.measured(good)}
+    found = {claim.quote[:20]: claim.verdict for claim in measured_by(PAPER, good)}
     assert found["In a ranker evaluati"] == "not confirmed"
 
 
@@ -286,7 +286,7 @@ def test_one_third_and_many_data_sets_need_not_be_all(good):
 )
 def test_verdicts_flip_with_the_constants(good, data, constants, quote):
     good.constants[data] = constants
-    (claim,) = [c for c in PAPER.measured(good) if quote in c.quote]
+    (claim,) = [c for c in measured_by(PAPER, good) if quote in c.quote]
     assert claim.verdict == "not confirmed"
 
 
@@ -301,7 +301,7 @@ def test_verdicts_flip_with_the_constants(good, data, constants, quote):
 )
 def test_verdicts_flip_with_the_table(good, columns, quote):
     good.columns = rows(*columns)
-    (claim,) = [c for c in PAPER.measured(good) if quote in c.quote]
+    (claim,) = [c for c in measured_by(PAPER, good) if quote in c.quote]
     assert claim.verdict == "not confirmed"
 
 

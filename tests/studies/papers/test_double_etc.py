@@ -24,7 +24,7 @@ from jaxduel.studies.papers.double_etc.entries import (
 from jaxduel.studies.papers.double_etc.figures import PAPER, bounds
 from jaxduel.studies.papers.paper import Order
 from jaxduel.studies.papers.reproducing import reproduce
-from tests.studies.papers.smaller import machine
+from tests.studies.papers.smaller import machine, measured_by
 
 HORIZON = 300
 
@@ -96,7 +96,7 @@ def made_up(scaled: dict[str, float]) -> dict[tuple[str, str], Runs]:
 
 
 def verdicts(scaled: dict[str, float]) -> list[str]:
-    return [claim.verdict for claim in PAPER.measured(Finder(made_up(scaled)))]
+    return [claim.verdict for claim in measured_by(PAPER, Finder(made_up(scaled)))]
 
 
 def test_claims_hold_where_the_numbers_are_as_printed():

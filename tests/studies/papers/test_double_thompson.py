@@ -16,7 +16,7 @@ from jaxduel.studies.papers.double_thompson.figures import PAPER
 from jaxduel.studies.papers.paper import Order, named_key
 from jaxduel.studies.papers.reproducing import reproduce
 from jaxduel.studies.varied import delayed
-from tests.studies.papers.smaller import machine, smaller
+from tests.studies.papers.smaller import machine, measured_by, smaller
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 HORIZON = 120
@@ -231,7 +231,7 @@ def good(monkeypatch):
 def measured(samples: dict[tuple[str, str], Runs], quote: str = ""):
     """The claims whose text has the quote, measured."""
     chosen = tuple(claim for claim in PAPER.claims if quote in claim.quote)
-    return replace(PAPER, claims=chosen).measured(Finder(samples))
+    return measured_by(replace(PAPER, claims=chosen), Finder(samples))
 
 
 def verdicts(samples: dict[tuple[str, str], Runs]) -> list[str]:

@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 import jaxduel as jd
-from jaxduel.studies import papers, stored_runs
-from jaxduel.studies.papers import everything
-from jaxduel.studies.papers.everything import read_page, reproduce_all
-from jaxduel.studies.papers.paper import Size, Sizes
+from jaxduel.studies import papers
+from jaxduel.studies.engine import machines
+from jaxduel.studies.engine.progress import StudyProgress
+from jaxduel.studies.papers.everything import reproduce_all
+from jaxduel.studies.papers.pages import read_page, sections_in
+from jaxduel.studies.papers.paper import Order, Size, Sizes
 from jaxduel.studies.report.records import FILE, read_section
 from tests.studies.papers.smaller import machine, smaller
 from tests.studies.report.pages import require_sound
@@ -45,7 +47,9 @@ def made(folder, **chosen):
         return reproduce_all(folder, runs=2, progress=False, **chosen)
 
 
-def test_the_page_has_everything(tmp_path, two_small_papers):
+def test_the_page_has_everything(tmp_path, two_small_papers, monkeypatch):
+    notes = []
+    monkeypatch.setattr(StudyProgress, "note", lambda self, text: notes.append(text))
     outcome = made(tmp_path)
     assert outcome.page == tmp_path / "index.html"
     assert not outcome.interrupted
@@ -64,6 +68,9 @@ def test_the_page_has_everything(tmp_path, two_small_papers):
     measured = [claim for section in outcome.sections for claim in section.claims]
     assert verdicts == Counter(claim.verdict for claim in measured)
     assert set(verdicts) > {"not measured"}
+    decided = verdicts["confirmed"] + verdicts["not confirmed"]
+    assert notes[-1].endswith(f"done; claims decided: {decided} of {len(claims)}")
+    assert len(notes) == len(NAMES)
     holes = [said for attributes, said in page.of("p") if "hole" in attributes.get("class", "")]
     assert len(holes) == 1
     assert "sushi is not on this machine" in holes[0]
@@ -84,7 +91,7 @@ def test_it_goes_on_and_keeps_the_run_time(tmp_path, monkeypatch):
     first = made(tmp_path)
     seconds = [section.seconds for section in first.sections]
     assert min(seconds) > 0
-    monkeypatch.setattr(stored_runs, "run_tasks", lambda *_, **__: iter(()))  # nothing is left
+    monkeypatch.setattr(machines, "run_tasks", lambda *_, **__: iter(()))  # nothing is left
     again = made(tmp_path)
     assert [section.seconds for section in again.sections] == seconds
     assert all(section.seconds_known for section in again.sections)
@@ -95,26 +102,39 @@ def test_it_goes_on_and_keeps_the_run_time(tmp_path, monkeypatch):
 
 @pytest.mark.thorough
 def test_an_interrupt_leaves_a_page_of_what_is_done(tmp_path, monkeypatch):
-    real = stored_runs.run_tasks
-    calls = []
+    real = machines.run_tasks
 
-    def interrupted(*arguments, **options):
-        calls.append(None)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        yield from real(*arguments, **options)
+    def interrupted(store, tasks, *arguments, **options):
+        yield from real(store, tasks[:-1], *arguments, **options)
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(stored_runs, "run_tasks", interrupted)
+    monkeypatch.setattr(machines, "run_tasks", interrupted)
     outcome = made(tmp_path)
     assert outcome.interrupted
+    assert outcome.blocks.wanted - outcome.blocks.stored == 1
     page = require_sound(outcome.page.read_text())
     assert len(page.of("img")) == 1
-    second = outcome.sections[1]
-    assert second.figures[0].missing == "interrupted before all that it shows was simulated"
+    missing = [figure.missing for one in outcome.sections for figure in one.figures]
+    assert missing.count("not all that it shows is simulated yet") == 1
     assert any("Not complete:" in said for _, said in page.of("p"))
-    monkeypatch.setattr(stored_runs, "run_tasks", real)
-    assert not made(tmp_path).interrupted
+    monkeypatch.setattr(machines, "run_tasks", real)
+    again = made(tmp_path)
+    assert (again.interrupted, again.blocks.before) == (False, outcome.blocks.stored)
     assert len(require_sound(outcome.page.read_text()).of("img")) == 2
+
+
+@pytest.mark.thorough
+def test_shares_of_all_papers_make_what_one_process_makes(tmp_path):
+    first = made(tmp_path / "parts", shard=(1, 2))
+    assert 0 < first.blocks.stored < first.blocks.wanted
+    assert not first.interrupted
+    second = made(tmp_path / "parts", shard=(2, 2))
+    assert second.blocks.stored == second.blocks.wanted == first.blocks.wanted
+    whole = made(tmp_path / "whole")
+    for name in NAMES:
+        texts = [(tmp_path / part / name / "claims.csv").read_text() for part in ("parts", "whole")]
+        assert texts[0] == texts[1]
+    assert whole.blocks.before == 0
 
 
 def test_a_page_is_there_before_the_first_paper(tmp_path, monkeypatch):
@@ -134,10 +154,8 @@ def test_a_page_is_there_before_the_first_paper(tmp_path, monkeypatch):
 @pytest.mark.thorough
 def test_runs_of_another_order_are_not_shown_but_leave_their_verdicts(tmp_path):
     usual = made(tmp_path).sections
-    order = everything.Order(runs=3)
-    assert [s.missing for s, _ in everything.sections_in(tmp_path, order, {})] == [
-        "not reproduced yet"
-    ] * 2
+    order = Order(runs=3)
+    assert [s.missing for s, _ in sections_in(tmp_path, order, {})] == ["not reproduced yet"] * 2
     whole = made(tmp_path, full=True)
     for before, after in zip(usual, whole.sections, strict=True):
         assert [[one.verdict for one in row.earlier] for row in after.claims] == [
@@ -166,7 +184,9 @@ def test_a_paper_without_data_leaves_a_note(tmp_path, monkeypatch, two_small_pap
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [({"runs": 0}, "runs must be at least 1"), ({"seed": -1}, "seed must be"),
-     ({"out": __file__}, "cannot be created")],
+     ({"out": __file__}, "cannot be created"),
+     ({"decide": 1.0, "shard": (1, 2)}, "decide needs the runs of all shares"),
+     ({"shard": (3, 2)}, "shard must be")],
 )  # fmt: skip
 def test_requests_that_cannot_be_met(chosen, message, tmp_path):
     with pytest.raises(jd.InputError, match=message):

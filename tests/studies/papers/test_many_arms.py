@@ -18,7 +18,7 @@ from jaxduel.studies.papers.many_arms.claims import (
 from jaxduel.studies.papers.many_arms.figures import PAPER, drawn
 from jaxduel.studies.papers.paper import Order
 from jaxduel.studies.papers.reproducing import reproduce
-from tests.studies.papers.smaller import machine
+from tests.studies.papers.smaller import machine, measured_by
 
 
 def _verdicts(time, best=100.0, power=0.5):
@@ -33,7 +33,7 @@ def _verdicts(time, best=100.0, power=0.5):
             shape = end * np.array([10.0**-power, 1.0])
             regret = shape * (1 + 0.01 * rng.standard_normal((50, 1)))
             made[where, name] = Runs(name, name, times, regret, np.arange(50))
-    return [claim.verdict for claim in PAPER.measured(Finder(made))]
+    return [claim.verdict for claim in measured_by(PAPER, Finder(made))]
 
 
 def test_claims_about_long_runs_are_not_judged_before():

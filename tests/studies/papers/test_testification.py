@@ -20,7 +20,7 @@ from jaxduel.studies.papers.testification.claims import (
     where,
 )
 from jaxduel.studies.papers.testification.figures import INSTANCES, PAPER, drawn
-from tests.studies.papers.smaller import machine
+from tests.studies.papers.smaller import machine, measured_by
 
 
 def test_relations_have_no_winner_and_are_the_same_at_all_leads():
@@ -61,7 +61,7 @@ def _verdicts(nts=1.0, verify=0.9):
         for name, mean in ((NTS, nts * PRINTED[NTS][lead] - FREE), (VERIFY, verify * theirs)):
             regret = mean * (1 + 0.01 * rng.standard_normal((1_000, 1)))
             made[where(lead), name] = Runs(name, name, np.array([1e5]), regret, np.arange(1_000))
-    return [claim.verdict for claim in PAPER.measured(Finder(made))]
+    return [claim.verdict for claim in measured_by(PAPER, Finder(made))]
 
 
 def test_claims_are_judged_by_the_printed_numbers():

@@ -67,7 +67,7 @@ def test_an_interrupt_keeps_what_had_finished(tmp_path, monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("jaxduel.studies.stored_runs.run_tasks", interrupted)
+    monkeypatch.setattr("jaxduel.studies.engine.machines.run_tasks", interrupted)
     with machine():
         report = varying.measure_open(SMALL, "2", out=tmp_path, runs=4, horizon=100)
     assert report.interrupted

@@ -16,7 +16,7 @@ from jaxduel.studies.papers.winner_stays.claims import (
     weak_bound,
 )
 from jaxduel.studies.papers.winner_stays.figures import PAPER
-from tests.studies.papers.smaller import machine
+from tests.studies.papers.smaller import machine, measured_by
 
 TIMES = np.array([10, 10_000, 100_000])
 
@@ -51,7 +51,7 @@ def _verdicts(ours=100.0, grows=1.0):
             shape = np.array([1.0, end, end * (1.0 if policy == "ws-w" else grows)])
             regret = shape * (1 + 0.01 * rng.standard_normal((1_000, 1)))
             made[name, policy] = Runs(policy, policy, TIMES, regret, np.arange(1_000))
-    return [claim.verdict for claim in PAPER.measured(Finder(made))]
+    return [claim.verdict for claim in measured_by(PAPER, Finder(made))]
 
 
 def test_claims_are_judged():

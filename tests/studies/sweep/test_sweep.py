@@ -91,7 +91,7 @@ def test_progress_counts_what_runs_here_and_what_others_have_done(tmp_path, monk
     def text_of(shown):
         return shown.line().partition("] ")[2]
 
-    monkeypatch.setattr("jaxduel.studies.sweep.sweep.run_tasks", watched)
+    monkeypatch.setattr("jaxduel.studies.engine.machines.run_tasks", watched)
     run_sweep(small(), tmp_path, devices=jax.devices()[:1], progress=False)
     assert seen[0] == "0 % of 8k comparisons, 0 of 4 cells, 0 of 3 blocks"
     assert seen[1].startswith("100 % of 8k comparisons")
@@ -132,7 +132,7 @@ def test_a_stopped_sweep_goes_on_to_the_same_bits(undisturbed, tmp_path, monkeyp
 
     with monkeypatch.context() as patch:
         patch.setattr(executor, "simulated", one_block)
-        patch.setattr("jaxduel.studies.sweep.sweep.run_tasks", watched)
+        patch.setattr("jaxduel.studies.engine.machines.run_tasks", watched)
         for done in (1, 2):
             outcome = run_sweep(grid, tmp_path, devices=jax.devices()[:1])
             assert (outcome.finished, outcome.complete) == (done, False)

@@ -21,12 +21,13 @@ from distributed import LocalCluster
 import jaxduel
 from jaxduel.errors import InputError, StorageError
 from jaxduel.simulation.devices import MEMORY_BYTES
+from jaxduel.studies.engine import cluster_worker
 from jaxduel.studies.engine.blocks import Block
+from jaxduel.studies.engine.cluster import connect, platform_of, run_on_cluster
 from jaxduel.studies.engine.store import Store
-from jaxduel.studies.sweep import cluster_worker
-from jaxduel.studies.sweep.cluster import connect, platform_of, run_on_cluster
+from jaxduel.studies.engine.stores import Stores
 from tests.studies.engine import stored
-from tests.studies.sweep.cluster.sweeps import run
+from tests.studies.engine.cluster.sweeps import run
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -78,6 +79,21 @@ def test_a_finished_sweep_runs_nothing_and_one_block_is_mended(store, every, add
     next((store.folder / "blocks").iterdir()).unlink()
     assert len(run(Store.open(store.folder), every, address)) == 1
     assert stored.contents(store.folder) == before
+
+
+def test_a_task_of_two_stores_runs_once_and_both_have_it(
+    small, every, address, pretended, tmp_path
+):
+    first, second = (small.store(tmp_path / name) for name in ("first", "second"))
+    some = every[:2]
+    run(first, some, address)
+    both = Stores([(first, every[1:4]), (second, every[:3])])
+    assert both.finished() == set()
+    asked = every[:4]
+    assert sorted(run(both, asked, address)) == sorted(task.key for task in asked)
+    assert first.finished() == {task.key for task in asked}
+    assert second.finished() == {task.key for task in every[:3]}
+    assert both.finished() == {task.key for task in asked}
 
 
 @pytest.mark.parametrize("found", ["9.9", None])
@@ -154,7 +170,7 @@ def test_a_folder_that_workers_do_not_see(store, every, address, monkeypatch, pr
     monkeypatch.setattr(cluster_worker, "SECONDS_TO_APPEAR", 0.3)
     environment = {**store.manifest.environment, "created": "on another machine"}
     elsewhere = Store(store.folder, dataclasses.replace(store.manifest, environment=environment))
-    with pytest.raises(InputError, match=r"does not see the sweep in .* same path") as refused:
+    with pytest.raises(InputError, match=r"does not see the study in .* same path") as refused:
         run(elsewhere, every, address)
     assert str(store.folder) in str(refused.value)
 
@@ -198,7 +214,7 @@ def test_what_another_process_has_is_left_to_it_and_taken_over(store, every, add
 
     done = []
     with connect(address) as client:
-        for task in run_on_cluster(store, every, client, threading.Event()):
+        for task, _ in run_on_cluster(store, every, client, threading.Event()):
             done.append(task.key)
             if len(done) == len(every) - 2:
                 first.close()  # its process died

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.studies.sweep.cluster.sweeps import undisturbed
+from tests.studies.engine.cluster.sweeps import undisturbed
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import jax
 
+from jaxduel.studies.engine.cluster import connect, run_on_cluster
 from jaxduel.studies.engine.groups import Task, tasks_of
 from jaxduel.studies.engine.manifest import Manifest, read_manifest
 from jaxduel.studies.engine.store import Store
-from jaxduel.studies.sweep.cluster import connect, run_on_cluster
 from jaxduel.studies.sweep.describing.grid import Grid
 from jaxduel.studies.sweep.sweep import groups_of, run_sweep
 from tests.studies.engine import stored
@@ -51,6 +51,6 @@ def run(store, every, scheduler, stop=None, done=None):
     """Runs a sweep, and returns the keys of its tasks in the order in which they were finished."""
     done = [] if done is None else done
     with connect(scheduler) if isinstance(scheduler, str) else nullcontext(scheduler) as client:
-        for task in run_on_cluster(store, every, client, stop or threading.Event()):
+        for task, _ in run_on_cluster(store, every, client, stop or threading.Event()):
             done.append(task.key)
     return done

@@ -1,4 +1,4 @@
-"""Sweeps on a cluster: workers of dask.distributed simulate blocks and store them.
+"""Studies on a cluster: workers of dask.distributed simulate blocks and store them.
 
 The folder is the only shared state: no block passes through the scheduler or the client. A block is
 the same on every worker, so dask runs a task again when its worker is lost or its file system
@@ -24,10 +24,11 @@ from typing import Any
 
 import jaxduel
 from jaxduel.errors import InputError, shorten, warn_caller
+from jaxduel.studies.engine import cluster_worker
 from jaxduel.studies.engine.compatibility import warn_of_environment
 from jaxduel.studies.engine.groups import Task
 from jaxduel.studies.engine.store import Store
-from jaxduel.studies.sweep import cluster_worker
+from jaxduel.studies.engine.stores import Stores
 
 _LOCAL = re.compile(r"local:([1-9]\d*)")
 _LOGGERS = "distributed", "distributed.client", "tornado", "tornado.application"
@@ -42,8 +43,8 @@ _RETRIES = 2
 
 
 def patience_of(scheduler: str) -> float:
-    """Seconds that blocks in flight may take once a sweep is stopped: infinite if the workers
-    outlive the sweep.
+    """Seconds that blocks in flight may take once a study is stopped: infinite if the workers
+    outlive it.
 
     Raises:
       InputError: for an invalid `scheduler`.
@@ -97,7 +98,7 @@ def connect(scheduler: str) -> Iterator[Any]:
 
 
 def platform_of(client: Any, stop: threading.Event) -> dict[str, Any] | None:
-    """Platform and device of the workers of a cluster, for planning a sweep.
+    """Platform and device of the workers of a cluster, for planning a study.
 
     Args:
       client: a client from `connect`.
@@ -123,12 +124,13 @@ def platform_of(client: Any, stop: threading.Event) -> dict[str, Any] | None:
 
 
 def run_on_cluster(
-    store: Store,
+    store: Store | Stores,
     tasks: Sequence[Task],
     client: Any,
     stop: threading.Event,
     patience: float = math.inf,
-) -> Generator[Task]:
+    until: float = math.inf,
+) -> Generator[tuple[Task, float | None]]:
     """Fills a store with the workers of a cluster, as `executor.run_tasks` does with local devices.
 
     Each worker has as many tasks at a time as it has threads, so that few are in flight when the
@@ -136,13 +138,14 @@ def run_on_cluster(
 
     Args:
       store: the store for blocks, in a folder that all workers see under the same path.
-      tasks: all tasks of the sweep.
+      tasks: the wanted tasks.
       client: a client from `connect`.
       stop: once it is set, blocks in flight are finished and no others begun.
       patience: seconds that blocks in flight may take then, see `patience_of`.
+      until: time (`time.monotonic`) from which no blocks are begun.
 
     Yields:
-      A task as soon as its block is stored; tasks stored earlier are left out.
+      As `executor.run_tasks`; "here" are the workers of the cluster.
 
     Raises:
       InputError: if a worker has another version of jaxduel or does not see the folder, or a
@@ -156,24 +159,26 @@ def run_on_cluster(
     left = [task for task in tasks if task.key not in finished]
     elsewhere: list[Task] = []
     flights, threads = _Flights(client, store), {}
-    until, next_look = math.inf, -math.inf
+    end, next_look = math.inf, -math.inf
     try:
         while left or elsewhere or flights.sent:
             now = time.monotonic()
             if stop.is_set():
-                left, elsewhere, until = [], [], min(until, now + patience)
+                left, elsewhere, end = [], [], min(end, now + patience)
+            if now >= until:
+                left, elsewhere = [], []
             if now >= next_look:
                 threads, next_look = _look(client, threads), now + _LOOK_SECONDS
                 finished = store.finished() if elsewhere else set()
-                yield from (task for task in elsewhere if task.key in finished)
+                yield from ((task, None) for task in elsewhere if task.key in finished)
                 left += (task for task in elsewhere if task.key not in finished)
                 elsewhere = []
-            if now >= until or (stop.is_set() and not threads):
+            if now >= end or (stop.is_set() and not threads):
                 return
             flights.send(left, threads)
-            for task, is_stored in flights.landed():
-                if is_stored:
-                    yield task
+            for task, took in flights.landed():
+                if took is not None:
+                    yield task, took
                 else:
                     elsewhere.append(task)
     finally:
@@ -184,38 +189,46 @@ class _Flights:
     """The tasks that workers have in hand.
 
     Attributes:
-      sent: task and worker, by future.
+      sent: task, worker and the time that it was sent, by future.
     """
 
-    def __init__(self, client: Any, store: Store) -> None:
+    def __init__(self, client: Any, store: Store | Stores) -> None:
         from distributed import as_completed
 
         self._client, self._store = client, store
-        self._sweep = os.path.abspath(store.folder), cluster_worker.digest_of(store.manifest)
         self._answers = as_completed(loop=client.loop, with_results=True, raise_errors=False)
         self._begun: dict[Hashable, str] = {}
+        self._places: dict[Store, tuple[str, str]] = {}
         self._known: list[dict[str, Any]] = []
-        self.sent: dict[Any, tuple[Task, str]] = {}
+        self.sent: dict[Any, tuple[Task, str, float]] = {}
 
     def send(self, left: list[Task], threads: Mapping[str, int]) -> None:
         """Sends one of the remaining tasks to each free thread. Workers compile separately, so that
         each prefers a program that it, or no worker, has begun."""
-        busy = Counter(worker for _, worker in self.sent.values())
+        busy = Counter(worker for _, worker, _ in self.sent.values())
         for worker, number in threads.items():
             for _ in range(min(number - busy[worker], len(left))):
                 own = (t for t in left if self._begun.get(t.group.program, worker) == worker)
                 task = next(own, left[0])
                 left.remove(task)
                 self._begun.setdefault(task.group.program, worker)
-                call, content = _packed(cluster_worker.perform, *self._sweep, task)
+                places = [self._place(store) for store in self._store.of(task.key)]
+                call, content = _packed(cluster_worker.perform, places, task)
                 placed = {"workers": [worker], "allow_other_workers": True}
                 future = self._client.submit(call, content, pure=False, retries=_RETRIES, **placed)
-                self.sent[future] = task, worker
+                self.sent[future] = task, worker, time.monotonic()
                 self._answers.add(future)
 
-    def landed(self) -> Iterator[tuple[Task, bool]]:
-        """Tasks that have ended since the last call, and whether their workers stored the blocks;
-        waits briefly if there is none.
+    def _place(self, store: Store) -> tuple[str, str]:
+        """Folder and digest of a store, for the workers."""
+        if store not in self._places:
+            digest = cluster_worker.digest_of(store.manifest)
+            self._places[store] = os.path.abspath(store.folder), digest
+        return self._places[store]
+
+    def landed(self) -> Iterator[tuple[Task, float | None]]:
+        """Tasks that have ended since the last call, and the seconds that they took, or None if
+        their workers left them to other processes; waits briefly if there is none.
 
         Raises:
           The error of a task, or ConnectionError.
@@ -223,7 +236,7 @@ class _Flights:
         if not self._answers.has_ready():
             time.sleep(_POLL_SECONDS)
         for future, answer in self._answers.next_batch(block=False):
-            task, worker = self.sent.pop(future)
+            task, worker, begun = self.sent.pop(future)
             if future.status == "cancelled":  # not by this client
                 raise _lost(self._client)
             if future.status == "error":
@@ -233,10 +246,11 @@ class _Flights:
                 raise answer
             if answer and answer not in self._known:
                 self._known.append(answer)
-                there = self._store.manifest
-                here = replace(there, environment={**there.environment, **answer})
-                warn_of_environment(self._store.folder, there, here)
-            yield task, answer is not None
+                for store in self._store.of(task.key):
+                    there = store.manifest
+                    here = replace(there, environment={**there.environment, **answer})
+                    warn_of_environment(store.folder, there, here)
+            yield task, None if answer is None else time.monotonic() - begun
 
     def cancel(self) -> None:
         """Cancels tasks that have not begun."""
@@ -257,7 +271,7 @@ def _look(client: Any, before: Mapping[str, int]) -> dict[str, int]:
         raise _lost(client) from error
     if not threads:
         there = client.scheduler.address
-        warn_caller(f"the scheduler at {there} has no workers yet: the sweep waits for them.")
+        warn_caller(f"the scheduler at {there} has no workers yet: the study waits for them.")
     return threads
 
 
@@ -267,7 +281,7 @@ def _require_version(client: Any) -> None:
         if version != jaxduel.__version__:
             raise InputError(
                 f"the worker {worker} has {f'jaxduel {version}' if version else 'no jaxduel'}, and "
-                f"the sweep is run by {jaxduel.__version__}: install the same version everywhere."
+                f"the study is run by {jaxduel.__version__}: install the same version everywhere."
             )
 
 
@@ -307,8 +321,8 @@ def _unable(worker: str, error: Exception) -> InputError:
 
 def _lost(client: Any) -> ConnectionError:
     return ConnectionError(
-        f"the scheduler at {client.scheduler.address} is gone, or has dropped the sweep's tasks: "
-        "what is stored is whole, and the sweep goes on from it when it is run again."
+        f"the scheduler at {client.scheduler.address} is gone, or has dropped the study's tasks: "
+        "what is stored is whole, and the study goes on from it when it is run again."
     )
 
 

@@ -1,4 +1,4 @@
-"""Worker side of a sweep on a cluster: carries out a task, from the claim to the stored block."""
+"""Worker side of a study on a cluster: carries out a task, from the claim to the stored block."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
@@ -22,6 +23,7 @@ from jaxduel.studies.engine.groups import Task
 from jaxduel.studies.engine.identity import blocks_code, environment
 from jaxduel.studies.engine.manifest import Manifest
 from jaxduel.studies.engine.store import Store
+from jaxduel.studies.engine.stores import Stores
 from jaxduel.studies.engine.work import carry_out
 
 SECONDS_TO_APPEAR = 10.0
@@ -32,13 +34,13 @@ _lock = threading.Lock()
 
 
 def digest_of(manifest: Manifest) -> str:
-    """A hash of a manifest's file, which identifies the sweep."""
+    """A hash of a manifest's file, which identifies the study."""
     return sha256(manifest.encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)
 def greet() -> dict[str, Any]:
-    """Environment fields of a worker that affect rounding, and the platform and memory that a sweep
+    """Environment fields of a worker that affect rounding, and the platform and memory that a study
     is planned for. From here on the worker keeps compiled programs on disk, like the command line.
     """
     use_compilation_cache()
@@ -48,14 +50,14 @@ def greet() -> dict[str, Any]:
     return {**{name: here[name] for name in ROUNDING}, **planned_for}
 
 
-def perform(folder: str, manifest: str, task: Task) -> dict[str, Any] | Exception | None:
+def perform(places: Sequence[tuple[str, str]], task: Task) -> dict[str, Any] | Exception | None:
     """Claims a task, simulates it and stores its block.
 
     On a CPU all tasks of a process run on the first device; on accelerators one on each.
 
     Args:
-      folder: folder of the sweep, an absolute path.
-      manifest: `digest_of` the sweep's manifest, to check that the worker sees this folder.
+      places: for each store of the block its folder, an absolute path, and `digest_of` its
+        manifest, to check that the worker sees this folder.
       task: the task.
 
     Returns:
@@ -71,7 +73,7 @@ def perform(folder: str, manifest: str, task: Task) -> dict[str, Any] | Exceptio
     device = free.get()
     try:
         with _lock:
-            here, store = greet(), _store(folder, manifest)
+            here, store = greet(), Stores((_store(*place), [task]) for place in places)
         claim = store.claim(task.key)
         if claim is None:
             return None
@@ -104,7 +106,7 @@ def _devices() -> queue.SimpleQueue[Device]:
     return free
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _store(folder: str, manifest: str) -> Store:
     """The store with that manifest; a process opens it once.
 
@@ -120,7 +122,7 @@ def _store(folder: str, manifest: str) -> Store:
         time.sleep(0.2)
     else:
         raise InputError(
-            f"the worker on {host} does not see the sweep in '{folder}': give a folder that all "
+            f"the worker on {host} does not see the study in '{folder}': give a folder that all "
             "workers share with this process, under the same path."
         )
     code = store.manifest.environment.get("code")
@@ -128,6 +130,6 @@ def _store(folder: str, manifest: str) -> Store:
     if here != code:
         raise InputError(
             f"the worker on {host} has other simulating code (digest {here}) than the process that "
-            f"runs the sweep ({code}): install the same code everywhere."
+            f"runs the study ({code}): install the same code everywhere."
         )
     return store

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from jaxduel.studies.engine.blocks import decode_block
+from jaxduel.studies.engine.cluster import connect
 from jaxduel.studies.engine.locks import is_free
-from jaxduel.studies.sweep.cluster import connect
 from tests.studies.engine import stored
-from tests.studies.sweep.cluster.sweeps import run, undisturbed
+from tests.studies.engine.cluster.sweeps import run, undisturbed
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -33,7 +33,7 @@ def hang_in_mid_task(pid, file):
         import pathlib
         import time
 
-        from jaxduel.studies.sweep import cluster_worker
+        from jaxduel.studies.engine import cluster_worker
 
         def hang(*arguments):
             pathlib.Path(file).touch()
@@ -103,7 +103,7 @@ SCRIPT = """
 import pickle, sys, threading
 from jaxduel import interrupts
 from jaxduel.studies.engine.store import Store
-from jaxduel.studies.sweep.cluster import connect, run_on_cluster
+from jaxduel.studies.engine.cluster import connect, run_on_cluster
 
 if __name__ == "__main__":
     with open(sys.argv[2], "rb") as file:
