@@ -251,10 +251,13 @@ def test_the_index_counts_both_sizes():
     name = papers.names()[0]
     at_full = {name: full.Kept(replace(usual[name], claims=usual[name].claims[:1]), {})}
     names = [f"papers/{name}" for name in papers.names()]
-    index = next(part for part in pages_of_papers._index(names, usual, at_full) if "| all" in part)
+    parts = pages_of_papers._index(names, usual, at_full, "claims")
+    index = next(part for part in parts if "| all" in part)
     rows = index.splitlines()[2:]
     assert rows[0].endswith(f"| 1 {usual[name].claims[0].verdict} |")
     assert all(row.endswith("| not measured at full size |") for row in rows[1:-1])
+    *_, every = pages_of_papers._all_claims(usual, at_full)
+    assert len(every.splitlines()) == 2 + sum(len(section.claims) for section in usual.values())
 
 
 def test_numbers_of_the_first_page_come_from_their_files(report, monkeypatch, tmp_path):

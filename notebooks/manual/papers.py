@@ -66,7 +66,8 @@ def write_pages() -> list[str]:
     pages = [
         write(f"papers/{p.name}", *_page(p, usual[p.name], whole.get(p.name))) for p in _loaded()
     ]
-    return [*pages, write("papers/index", *_index(pages, usual, whole))]
+    claims = write("papers/claims", *_all_claims(usual, whole))
+    return [*pages, claims, write("papers/index", *_index(pages, usual, whole, claims))]
 
 
 def _page(paper: Paper, section: Section, whole: Kept | None) -> Iterator[str]:
@@ -136,14 +137,33 @@ def _verdicts(sections: Iterable[Section]) -> str:
     return ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict]) or "–"
 
 
+def _all_claims(usual: Mapping[str, Section], whole: Mapping[str, Kept]) -> Iterator[str]:
+    """The page of all claims."""
+    yield "# All claims"
+    yield (
+        "Each claim of a paper with its verdict by default and at full size, and where it holds "
+        "over what the paper leaves open. The papers' pages have the criteria and the numbers."
+    )
+    rows, maps = [], open_choices.kept()
+    for paper in _loaded():
+        known = whole[paper.name].section.claims if paper.name in whole else ()
+        at_full = {row.claim: row.verdict for row in known}
+        for number, row in enumerate(usual[paper.name].claims, start=1):
+            there = maps.get(paper.name, {}).get(number)
+            holds = " ".join(there.sentences) if there else ""
+            link = f"[{paper.name}](/{paper_page(paper.name)}.md) {number}"
+            rows.append((link, f"“{row.quote}”", row.verdict, at_full.get(row.claim, "–"), holds))
+    yield table(("", "claim", "by default", "at full size", "over what is open"), rows)
+
+
 def _index(
-    pages: list[str], usual: Mapping[str, Section], whole: Mapping[str, Kept]
+    pages: list[str], usual: Mapping[str, Section], whole: Mapping[str, Kept], claims: str
 ) -> Iterator[str]:
     yield "# Papers"
     yield (
         "What `jaxduel reproduce` makes: each paper's figures and tables, and the measured verdict "
         "on each claim that its text makes of them, by default and, with `--full`, at the paper's "
-        "own size."
+        f"own size. One table has [all claims](/{claims}.md)."
     )
     rows = []
     for page, paper in zip(pages, _loaded(), strict=True):
@@ -162,4 +182,4 @@ def _index(
     total = (_verdicts(usual.values()), _verdicts(kept.section for kept in whole.values()))
     header = ("paper", "panels", "claims", "by default", "at full size")
     yield table(header, [*rows, ("all", str(panels), str(claims), *total)])
-    yield toctree(pages)
+    yield toctree([*pages, claims])
