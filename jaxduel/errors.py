@@ -90,9 +90,9 @@ def unknown_name(
     names = sorted(known)
     text = shown(name)
     near = [meant] if meant else difflib.get_close_matches(text.lower(), names, n=1, cutoff=0.5)
-    hint = f"; did you mean '{near[0]}'?" if near else "."
+    hint = f" (did you mean '{near[0]}'?)" if near else ""
     listed = f"known are {', '.join(names)}" if names else "there is none"
-    return InputError(f"unknown {kind} '{shorten(text)}': {listed}{hint}")
+    return InputError(f"unknown {kind} '{shorten(text)}'{hint}: {listed}.")
 
 
 _PACKAGE = os.path.dirname(__file__) + os.sep

@@ -111,9 +111,8 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str, label: str =
                 raise
             _synchronise(path.parent)
     except OSError as error:
-        raise StorageError(
-            f"'{shorten(str(path), 300)}' cannot be written: {why(error)}."
-        ) from error
+        reason = why(error) if path.parent.is_dir() else "there is no folder for it"
+        raise StorageError(f"'{shorten(str(path), 300)}' cannot be written: {reason}.") from error
     return path
 
 

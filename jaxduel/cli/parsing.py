@@ -3,12 +3,12 @@ that makes a call again."""
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from typing import Any, get_type_hints
 
 from tyro import _errors as events
@@ -19,6 +19,9 @@ from jaxduel.errors import InputError, shorten
 
 NO_CACHE = "--no-cache"
 """An option of all commands."""
+
+_MEANT = {"help": "--help", "init": "new", "simulate": "run", "version": "--version"}
+"""Words that are tried as commands at first, and what they are called."""
 
 _WANTED = {
     "INT": "a whole number such as 1000 or 1e6",
@@ -47,7 +50,7 @@ def in_one_sentence(
         if name is None:
             names = ["--help", "--version"] if arguments[0].startswith("-") else list(commands)
             kind = "option" if arguments[0].startswith("-") else "command"
-            sentence = _unknown(kind, arguments[0], names)
+            sentence = _unknown(kind, arguments[0], names, _MEANT.get(arguments[0]))
         else:
             sentence = _sentence(event, _options(commands[name]), arguments[1:])
         program = f"jaxduel {name}" if name else "jaxduel"
@@ -113,7 +116,7 @@ def _sentence(event: Any, options: Sequence[str], given: Sequence[str]) -> str:
         token = event.tokens[0]
         if token.startswith("-"):
             return _unknown("option", token, options)
-        return f"'{shorten(token)}' is one argument too many"
+        return f"'{shorten(token)}' is one argument too many{_instead_of(token, given)}"
     if isinstance(event, events.InvalidChoice):
         choices = ", ".join(sorted(set(event.choices) - {"None"}))
         return f"{_name(event.argument)} must be one of {choices}, not '{shorten(event.value)}'"
@@ -131,6 +134,16 @@ def _sentence(event: Any, options: Sequence[str], given: Sequence[str]) -> str:
         given = f", not '{shorten(value[1])}'" if value else ""
         return f"{_name(event.argument)} takes {wanted}{given}"
     return "the arguments cannot be read"
+
+
+def _instead_of(token: str, given: Sequence[str]) -> str:
+    """What was meant by an argument behind an option that has its value already."""
+    for option, value, behind in zip(given, given[1:], given[2:], strict=False):
+        if behind == token and option == "--set" and "=" not in value:
+            return f"; did you mean --set {shorten(value)}={shorten(token)}?"
+        if behind == token and option in ("--policy", "--problem"):
+            return f": {option} takes one name; `jaxduel sweep` runs several"
+    return ""
 
 
 def _wanted(metavar: str) -> str:
@@ -153,10 +166,10 @@ def _plain(option: str) -> str:
     return option.partition("=")[0].replace("_", "-")
 
 
-def _unknown(kind: str, token: str, known: Sequence[str]) -> str:
+def _unknown(kind: str, token: str, known: Sequence[str], meant: str | None = None) -> str:
     written = _plain(token) if kind == "option" else token
     cutoff = 0.75 if kind == "option" else 0.6  # options have hyphens in common
-    near = difflib.get_close_matches(written.lower(), known, n=1, cutoff=cutoff)
+    near = [meant] if meant else get_close_matches(written.lower(), known, n=1, cutoff=cutoff)
     hint = f"; did you mean '{near[0]}'?" if near else f": known are {', '.join(known)}"
     if "--set" in known:
         hint += " Parameters" if near else "; parameters"

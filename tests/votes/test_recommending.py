@@ -212,5 +212,5 @@ def test_the_interval_of_votes_needed_covers(correlated):
 
 
 def test_an_unknown_rule_gets_a_sentence():
-    with pytest.raises(InputError, match=r"unknown rule 'bordo': .*; did you mean 'borda'\?"):
+    with pytest.raises(InputError, match=r"unknown rule 'bordo' .did you mean 'borda'"):
         order("bordo", np.zeros((2, 2), int), np.zeros(2))

@@ -233,7 +233,7 @@ def test_rules_are_stacked():
         ({"num_batches": 0}, "num_batches must be a whole number of at least 1, not 0"),
         ({"num_batches": 2.5}, "num_batches must be a whole number of at least 1, not 2.5"),
         ({"num_batches": 1001}, "num_batches must be at most the horizon 1000, not 1001"),
-        ({"kind": "geometrc", "num_batches": 3}, "unknown grid .* did you mean 'geometric'"),
+        ({"kind": "geometrc", "num_batches": 3}, "unknown grid .*did you mean 'geometric'"),
         ({"kind": "given", "num_batches": 3}, "unknown grid 'given'"),
         ({"kind": 7, "num_batches": 3}, "grid must be 'minimax', .* or a list of times, not 7"),
         ({"kind": [10, 400, 400, 1000]}, "must increase strictly, and 400 follows 400"),
