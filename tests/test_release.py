@@ -6,6 +6,7 @@ from pathlib import Path
 
 import jaxduel
 from jaxduel.studies import papers
+from notebooks.manual import front
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -55,3 +56,10 @@ def test_paper_counts_policies_and_claims_as_they_are():
     assert counts == {name: len(papers.load(name).claims) for name in papers.names()}
     assert f"the {sum(counts.values())} claims" in text
     assert f"It has {len(jaxduel.policies.names())} of them" in text
+
+
+def test_readme_counts_what_is_checked():
+    claims = sum(len(papers.load(name).claims) for name in papers.names())
+    policies, _, _, regrets = front.numbers()
+    expected = {"policies": policies.value, "mean": regrets.value, "claims": str(claims)}
+    assert dict(map(reversed, _found(r"^- (\d+) (policies|mean|claims)", "README.md"))) == expected
