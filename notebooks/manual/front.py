@@ -32,8 +32,8 @@ def numbers() -> Iterator[Number]:
     """The numbers in the order of the page."""
     yield Number(
         str(len(jd.policies.names())),
-        "policies, each replayed against a slow program written from its paper or, where that was "
-        "not at hand, after a public program",
+        "policies, each checked step by step against a slow program written from its paper (a few: "
+        "from a public program)",
         "/reference/policies/index",
     )
     known = reports.sections()
@@ -41,22 +41,22 @@ def numbers() -> Iterator[Number]:
     verdicts = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
     yield Number(
         str(found.total()),
-        f"claims of papers, measured in {len(known)} reproductions: {verdicts}",
+        f"claims of papers measured, in {len(known)} reproductions: {verdicts}",
         "/reference/papers/index",
     )
     rows = {case: values for case, *values in json.loads(_SPEED.read_text())["plain C"]["rows"]}
     milliseconds, _, ratio = rows[_CASE]
     yield Number(
         f"{milliseconds:.1f} ms",
-        f"for a run of RUCB on five arms to T = 100,000 on one core, {ratio:.1f} times plain C",
+        f"for a run of RUCB with five arms to T = 100,000 on one core, {ratio:.1f} times plain C",
         "/guide/speed",
     )
     with _OTHERS.open() as file:
         others = [row for row in csv.DictReader(file) if row["source"] != _OWN]
     yield Number(
         str(len(others)),
-        "mean regrets measured with the C++ programs of two groups of authors: jaxduel agrees "
-        "within four standard errors, or the tests name the reason",
+        "mean regrets from the C++ programs of two groups of authors: jaxduel agrees within four "
+        "standard errors, or the tests give the reason",
         "/guide/exactness",
     )
 
