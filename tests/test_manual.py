@@ -92,7 +92,7 @@ def report(tmp_path):
 def test_pages_of_papers_have_verdicts_and_a_report_adds_figures(report, monkeypatch):
     folder, section = report
     claims, measured = reports.claims(section, None)
-    row = "| 1 | “A wins”, section 5 | below 1 | **undecided**. Few runs. | {} |"
+    row = "| 1 | “A wins”, section 5; confirmed by: below 1 | **undecided**. Few runs. | {} |"
     assert row.format("not measured at full size") in claims
     assert "| 1 | arxiv | A / B | 0.9 [0.8, 1]: undecided |" in measured
     assert list(reports.figures(section, None, "reference/papers/toy")) == []

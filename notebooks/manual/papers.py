@@ -74,9 +74,9 @@ def _page(paper: Paper, section: Section, whole: Kept | None) -> Iterator[str]:
     title, source = _title(paper)
     yield f"# {title}"
     yield source
-    yield "Figures, their numbers and the table of claims are made, and made again, by"
+    yield "The figures, their numbers and the table of claims are made by"
     yield f"```sh\njaxduel reproduce {paper.name}\njaxduel reproduce {paper.name} --full\n```"
-    yield f"or one panel of them with `--figure {paper.panels[0].name}`."
+    yield f"`--figure {paper.panels[0].name}` makes one panel."
     yield "## Panels"
     yield table(report.HEADER, [row for p in paper.panels for row in report.panel_rows(p)])
     yield "## Who plays"
@@ -85,8 +85,8 @@ def _page(paper: Paper, section: Section, whole: Kept | None) -> Iterator[str]:
     if paper.claims:
         yield "## Claims"
         yield (
-            "What the paper says of its figures, and what was measured of it: undecided is a claim "
-            "whose limit lies in the 95 % interval, or that was measured in part."
+            "What the paper claims about its figures, with the verdicts. A claim is undecided if "
+            "the 95 % interval contains its limit, or if only a part of it was measured."
         )
         yield f"- By default: `{section.order}`\n- At full size: {_how(whole)}"
         yield from reports.claims(section, whole.section if whole else None)

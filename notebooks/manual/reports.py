@@ -91,10 +91,16 @@ def claims(section: Section, whole: Section | None) -> Iterator[str]:
     found = {row.claim: row for row in whole.claims} if whole else {}
     pairs = [(row, found.get(row.claim)) for row in section.claims]
     rows = [
-        (str(number), f"“{row.quote}”, {row.place}", row.criterion, _verdict(row), _verdict(full))
+        (
+            str(number),
+            f"“{row.quote}”, {row.place}; confirmed by: {row.criterion}",
+            _verdict(row),
+            _verdict(full),
+        )
         for number, (row, full) in enumerate(pairs, start=1)
     ]
-    yield table(("", "claim", "confirmed by", _USUAL, _FULL), rows)
+    listed = table(("", "claim and criterion", _USUAL, _FULL), rows)
+    yield f"````{{div}} manual-claims\n{listed}\n````"
     sizes = (_USUAL, _FULL) if whole else (_USUAL,)
     measured = table(("", "on", "what", *sizes), _measured(pairs, len(sizes)))
     yield f"``````{{dropdown}} What was measured\n{measured}\n``````"
