@@ -72,3 +72,17 @@ def test_several_policies_and_old_keys_are_refused_with_what_is_meant():
         jd.simulate(policies, "arxiv", 100)
     with pytest.raises(InputError, match=r"as jax\.random\.key makes one, not Array"):
         jd.simulate("rucb", "arxiv", 100, seed=jax.random.PRNGKey(0))
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: jd.simulate("arxiv", "dts", 100), "'dts' is a policy"),
+        (lambda: jd.simulate("dts", ["arxiv", "gap"], 100), "simulate_many takes several"),
+        (lambda: jd.simulate("pcomp", "arxiv", 100, num_batches=8), "jaxduel.policies.make"),
+        (lambda: jd.problems.gaussian(0.6, 0.5), "must be a list of at least two numbers, not 0.6"),  # type: ignore[arg-type]
+    ],
+)
+def test_first_attempts_are_told_what_is_meant(call, says):
+    with pytest.raises(InputError, match=says):
+        call()

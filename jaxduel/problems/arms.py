@@ -314,6 +314,10 @@ def _checked_arms(family: str, num_arms: int, most: int = MAX_ARMS) -> int:
 
 
 def _means(means: Any, name: str) -> np.ndarray:
+    if isinstance(means, int | float):
+        raise InputError(
+            f"the means of arms must be a list of at least two numbers, not {means!r}."
+        )
     require_text(name, "the name of an instance")
     values = _numbers(means, name, "means")
     if values.ndim != 1 or len(values) < 2:

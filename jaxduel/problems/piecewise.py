@@ -206,9 +206,11 @@ def require_changes_within(problem: Any, horizon: int) -> None:
 def require_problem(problem: Any, what: str) -> None:
     """Raises InputError for anything but a problem, such as a problem's name or a matrix."""
     if not isinstance(problem, DuelingProblem | ArmsProblem | PiecewiseProblem):
+        names = isinstance(problem, list | tuple) and all(isinstance(one, str) for one in problem)
+        several = "; simulate_many takes several" if names else ""
         raise InputError(
             f"{what}: the problem must be one that jaxduel.problems.load, from_matrix or gaussian "
-            f"returns, not one of type {type(problem).__name__}."
+            f"returns, not one of type {type(problem).__name__}{several}."
         )
 
 

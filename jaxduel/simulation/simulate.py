@@ -13,7 +13,7 @@ import numpy as np
 from jaxduel.arguments import items_of
 from jaxduel.errors import InputError, unknown_name
 from jaxduel.policies.base import Policy
-from jaxduel.policies.registry import as_policy
+from jaxduel.policies.registry import as_policy, names, parameters
 from jaxduel.problems import Problem
 from jaxduel.problems.catalogue import as_problem
 from jaxduel.simulation.checking import TIES, Settings
@@ -153,6 +153,10 @@ def simulate(
         prng=prng,
         progress=progress,
     )
+    if isinstance(problem, str) and problem in names():
+        raise InputError(
+            f"simulate: the policy comes first, then the problem; '{problem}' is a policy."
+        )
     instance = as_problem(problem, "simulate")
     return run_cell(as_policy(policy, instance, horizon), instance, horizon, settings)
 
@@ -234,6 +238,12 @@ def _arguments() -> list[str]:
 def _require_known(function: str, given: Iterable[str], known: Collection[str]) -> None:
     """Raises InputError if there are names that are no arguments of a function."""
     for name in sorted(set(given).difference(known)):
+        is_parameter = any(name in parameters(policy) for policy in names())
+        if is_parameter and f"{name}s" not in known:
+            raise InputError(
+                f"{function}: '{name}' is a parameter of policies: give it to "
+                "jaxduel.policies.make."
+            )
         meant = _MEANT.get(name)
         raise unknown_name(
             f"argument of {function}", name, known, meant if meant in known else None
