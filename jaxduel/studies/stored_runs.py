@@ -94,6 +94,10 @@ class StoredRuns:
         """True if no wanted runs are missing."""
         return not any(self._lacks.values())
 
+    def has_some(self) -> bool:
+        """True if some wanted runs are complete."""
+        return not all(self._lacks.values())
+
     def arrived(self, task: Task) -> None:
         """Records that the block of a task is stored now."""
         for lacks in self._lacks.values():

@@ -113,15 +113,17 @@ class _Queue:
             self._simulate()
         except KeyboardInterrupt:
             self._stop.set()
-        for name, prepared in self._papers.items():
+        for name in self._papers:
             goes_on = decides and not self._stop.is_set()
             if not goes_on and name in self._stores:  # what is missing is left for later
                 store = self._stores[name]
                 store.machines = replace(store.machines, end=-math.inf)
+            if self._stop.is_set() and not self._has_some(name):
+                continue
             if goes_on or name not in self._decided:
                 if self._stop.is_set() and self._progress is not False:
                     screen.say(f"jaxduel: {name}: writing what there is")
-                self._carry_out(prepared, decides=goes_on, progress=goes_on and self._progress)
+                self._carry_out(name, decides=goes_on, progress=goes_on and self._progress)
         blocks = [store.blocks() for store in self._stores.values()]
         return Outcome(
             page,
@@ -179,13 +181,12 @@ class _Queue:
     def _write_complete(self, names: Iterable[str], note: Callable[[str], None]) -> None:
         for name in names:
             if self._stores[name].is_complete() and name not in self._decided:
-                self._carry_out(self._papers[name], decides=False, progress=False)
+                self._carry_out(name, decides=False, progress=False)
                 note(f"{name}: done; {self._said()}")
 
-    def _carry_out(self, prepared: Prepared, *, decides: bool, progress: bool | None) -> None:
-        name = prepared.paper.name
+    def _carry_out(self, name: str, *, decides: bool, progress: bool | None) -> None:
         store, spent = self._stores.get(name), self._spent.pop(name, 0.0)
-        report = prepared.carry_out(store, progress, spent, decides)
+        report = self._papers[name].carry_out(store, progress, spent, decides)
         if store is not None:
             store.before = report.blocks.stored
         self._decided[name] = sum(
@@ -193,6 +194,9 @@ class _Queue:
         )
         self._interrupted |= report.interrupted
         self._write()
+
+    def _has_some(self, name: str) -> bool:
+        return name in self._stores and self._stores[name].has_some()
 
     def _said(self) -> str:
         every = sum(len(prepared.paper.claims) for prepared in self._papers.values())
