@@ -10,6 +10,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,7 @@ def kept() -> dict[str, Kept]:
 
 def measure(name: str, folder: Path) -> None:
     """Reproduces a paper at full size in a folder, and keeps what was measured. If the folder has a
-    report, its command is carried out again, which takes all finished runs from there.
+    report, it is made again by its command from the runs that are there.
 
     Raises:
       ValueError: if the report in the folder is of another size, if not all was reproduced, or if
@@ -98,7 +99,7 @@ def measure(name: str, folder: Path) -> None:
     chosen = _options(made.order) if made else {"full": True}
     if "full" not in chosen:
         raise ValueError(f"'{folder}' has a report that was made without --full")
-    report = jd.reproduce(name, out=folder, **chosen)
+    report = jd.reproduce(name, out=folder, **chosen, until=datetime.now() if made else None)
     section = read_section(folder)
     if section is None or section.missing:
         raise ValueError(f"{name}: not all was reproduced")
