@@ -172,8 +172,9 @@ class Progress:
             rate = self._rate(now)
             ahead = ""
             if rate > 0:
-                left = duration((self._total - self._done) / rate)
-                ahead = f", {count(rate)} a second, {left} left"
+                ahead = f", {count(rate)} a second"
+                left = self._left(now, rate)
+                ahead += "" if left is None else f", {duration(left)} left"
             return f"{self._what}: {part}{ahead}{detail}"
 
     def summary(self) -> str:
@@ -206,6 +207,10 @@ class Progress:
         begun, done = self._samples[0]
         ran = self._ran(now) - begun
         return (self._done - done) / ran if ran >= _SHORTEST else 0.0
+
+    def _left(self, now: float, rate: float) -> float | None:
+        """Seconds left at a rate; None if they cannot be told."""
+        return (self._total - self._done) / rate
 
     def _ran(self, now: float) -> float:
         """Running time: seconds since the start in which not everything was compiling."""

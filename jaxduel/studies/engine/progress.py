@@ -7,11 +7,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from jaxduel.progress import Progress
+from jaxduel.studies.engine.costs import cost_of
 from jaxduel.studies.engine.groups import Task
 
 
 class StudyProgress(Progress):
-    """Context that counts finished blocks of all tasks of a study, and shows its progress."""
+    """Context that counts finished blocks of all tasks of a study, and shows its progress.
+
+    The time left is estimated from the costs of finished blocks (`cost_of`): comparisons of
+    different policies take very different times.
+    """
 
     def __init__(
         self, what: str, every: Sequence[Task], finished: Iterable[str], shown: bool | None
@@ -21,15 +26,19 @@ class StudyProgress(Progress):
         self._blocks = len(every)
         self._cells = sum(len(group.cells) for group in {task.group for task in every})
         self._cells_done = 0
+        self._costs_left = sum(map(cost_of, every))
         self._entering = threading.Lock()
         total = sum(task.amount for task in every)
         before = sum(self._enter(key) for key in finished)
+        self._costs_here = 0.0
         super().__init__(what, total, _unit(every), shown, done=before, detail=self._counts)
 
     def done(self, key: str, *, here: bool = False) -> None:
         """Counts a finished task; `here` if this process simulated it and counted its steps."""
         with self._entering:
+            before = self._costs_left
             amount = self._enter(key)
+            self._costs_here += before - self._costs_left
         if not here:
             self.tick(amount)
 
@@ -39,11 +48,16 @@ class StudyProgress(Progress):
             f"{self._blocks - len(self._unfinished):,} of {self._blocks:,} blocks"
         )
 
+    def _left(self, now: float, rate: float) -> float | None:
+        done = self._costs_here
+        return self._ran(now) * max(self._costs_left, 0.0) / done if done else None
+
     def _enter(self, key: str) -> int:
         """Records a finished task, and returns its amount; 0 if it was recorded before."""
         task = self._unfinished.pop(key, None)
         if task is None:
             return 0
+        self._costs_left -= cost_of(task)
         self._of_group[task.group.key] -= 1
         if self._of_group[task.group.key] == 0:
             self._cells_done += len(task.group.cells)

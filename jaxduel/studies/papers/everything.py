@@ -15,7 +15,7 @@ from pathlib import Path
 from jaxduel import interrupts, screen
 from jaxduel.errors import InputError, warn_caller
 from jaxduel.studies import papers
-from jaxduel.studies.engine.groups import Task
+from jaxduel.studies.engine.costs import cost_of
 from jaxduel.studies.engine.machines import Machines, connected
 from jaxduel.studies.engine.progress import StudyProgress
 from jaxduel.studies.output import OutputFolder
@@ -204,11 +204,3 @@ class _Queue:
 
     def _write(self) -> Path:
         return write_page(self._folder, self._order, self._failures)
-
-
-def cost_of(task: Task) -> int:
-    """What a task costs, for the order of tasks: comparisons times arms, or rounds times pairs of
-    arms, of a whole block. Quiet runs, which cost less, are not taken into account."""
-    group = task.group
-    seeds = min(group.block_seeds, group.num_seeds)
-    return seeds * group.rounds * group.num_arms ** (2 if group.batched else 1)
