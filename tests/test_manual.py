@@ -254,8 +254,8 @@ def test_the_index_counts_both_sizes():
     name = papers.names()[0]
     at_full = {name: full.Kept(replace(usual[name], claims=usual[name].claims[:1]), {})}
     names = [f"papers/{name}" for name in papers.names()]
-    parts = pages_of_papers._index(names, usual, at_full, "claims")
-    index = next(part for part in parts if "| all" in part)
+    *_, index, tree = pages_of_papers._index(names, usual, at_full, "papers/claims")
+    assert tree.splitlines()[-2:] == ["/papers/claims", "```"]
     rows = index.splitlines()[2:]
     assert rows[0].endswith(f"| 1 {usual[name].claims[0].verdict} |")
     assert all(row.endswith("| not measured at full size |") for row in rows[1:-1])

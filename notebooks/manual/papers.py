@@ -157,13 +157,13 @@ def _all_claims(usual: Mapping[str, Section], whole: Mapping[str, Kept]) -> Iter
 
 
 def _index(
-    pages: list[str], usual: Mapping[str, Section], whole: Mapping[str, Kept], claims: str
+    pages: list[str], usual: Mapping[str, Section], whole: Mapping[str, Kept], listed: str
 ) -> Iterator[str]:
     yield "# Papers"
     yield (
         "What `jaxduel reproduce` makes: each paper's figures and tables, and the measured verdict "
         "on each claim that its text makes of them, by default and, with `--full`, at the paper's "
-        f"own size. One table has [all claims](/{claims}.md)."
+        f"own size. One table has [all claims](/{listed}.md)."
     )
     rows = []
     for page, paper in zip(pages, _loaded(), strict=True):
@@ -182,4 +182,4 @@ def _index(
     total = (_verdicts(usual.values()), _verdicts(kept.section for kept in whole.values()))
     header = ("paper", "panels", "claims", "by default", "at full size")
     yield table(header, [*rows, ("all", str(panels), str(claims), *total)])
-    yield toctree([*pages, claims])
+    yield toctree([*pages, listed])
