@@ -73,10 +73,11 @@ def test_a_share_that_is_none_is_refused(capsys, tmp_path, grid, share):
     assert not (tmp_path / "o").exists()
 
 
-def test_shares_are_of_one_process_each():
+def test_shares_are_of_one_process_each(tmp_path, grid):
     assert _shard(["2/8"]) == (2, 8)
     with pytest.raises(jd.InputError, match=r"i from 1 to n, not \(3, 2\)"):
-        run_sweep("none.toml", "none", shard=(3, 2))
+        run_sweep(grid, tmp_path / "o", shard=(3, 2))
+    assert not (tmp_path / "o").exists()
 
 
 def test_no_block_begins_that_cannot_finish(capsys, tmp_path, grid, monkeypatch):

@@ -91,6 +91,7 @@ def test_a_sweep_says_what_goes_on_with_it(capsys, tmp_path, monkeypatch, share)
 
 
 def test_a_paper_is_made_again_by_the_command_in_its_page(capsys, monkeypatch):
+    """All options of the call, but where and until when it was to run."""
     seen = {}
 
     def interrupted(paper, **given):
@@ -102,5 +103,6 @@ def test_a_paper_is_made_again_by_the_command_in_its_page(capsys, monkeypatch):
     assert outcome(capsys, *shlex.split(line)[1:])[0] == 130
     asked = {"paper": "batched-dueling", "figure": "1a", "full": True, "runs": 7, "seed": 5}
     asked["decide"] = 2.5
-    assert seen == {**asked, "out": None, "progress": True}
-    assert parameters_of(reproduce).keys() == asked.keys() | {"out", "open"}
+    machines = dict.fromkeys(("scheduler", "shard", "until"))
+    assert seen == {**asked, **machines, "out": None, "progress": True}
+    assert parameters_of(reproduce).keys() == asked.keys() | machines.keys() | {"out", "open"}
