@@ -142,7 +142,7 @@ def _reproduce_all(out: Path | None, order: Mapping[str, Any], again: str) -> in
     for section in outcome.sections:
         verdicts = Counter(claim.verdict for claim in section.claims)
         claims = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name])
-        parts = [part for part in (claims or "no claims", section.missing) if part]
+        parts = [part for part in (claims, section.missing) if part] or ["no claims"]
         say([f"{section.name}  {'; '.join(parts)}"])
     write(f"the page: {outcome.page}")
     return _ended(outcome.interrupted, outcome.blocks, again)

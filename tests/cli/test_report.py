@@ -60,7 +60,7 @@ def test_an_interrupt_is_code_130_and_leaves_the_page(capsys, tmp_path, monkeypa
     code, text, errors = outcome(capsys, "reproduce", "all", "--out", tmp_path)
     assert code == 130
     assert "what had finished is kept, and is in the page" in errors
-    assert "panel 2a is missing" in text
+    assert "batched-dueling  not reproduced yet" in text
     page = require_sound((tmp_path / "index.html").read_text())
     assert any("Not complete" in said for _, said in page.of("p"))
 
