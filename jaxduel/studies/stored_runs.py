@@ -124,9 +124,9 @@ class StoredRuns:
         Raises:
           KeyboardInterrupt: after Ctrl-C.
         """
-        if time.monotonic() >= min(until, self.machines.end):
-            return
         left = [one for one in self._planned.wanted if self._lacks[one.key]]
+        if not left or time.monotonic() >= min(until, self.machines.end):
+            return
         for _ in simulated([self], self.machines, progress, self.tasks, until):
             for one in [one for one in left if not self._lacks[one.key]]:
                 left.remove(one)
