@@ -86,7 +86,7 @@ def interrupted(arguments, seconds):
 
 
 def said_one_line(code, out, errors, begun="jaxduel: "):
-    """Whether a command ended with code 130 and one line, beside warnings and what was kept."""
+    """True if a command ended with code 130 and one line, beside warnings and kept results."""
     lines = [line for line in errors.splitlines() if line.startswith(begun)]
     lines = [line for line in lines if not line.startswith("jaxduel: warning: ")]
     kept = [line for line in lines if ("interrupted: " in line and "returned" in line)]

@@ -21,7 +21,7 @@ NO_CACHE = "--no-cache"
 """An option of all commands."""
 
 _MEANT = {"help": "--help", "init": "new", "simulate": "run", "version": "--version"}
-"""Words that are tried as commands at first, and what they are called."""
+"""Commands that newcomers try, and their names here."""
 
 _WANTED = {
     "INT": "a whole number such as 1000 or 1e6",
@@ -137,7 +137,7 @@ def _sentence(event: Any, options: Sequence[str], given: Sequence[str]) -> str:
 
 
 def _instead_of(token: str, given: Sequence[str]) -> str:
-    """What was meant by an argument behind an option that has its value already."""
+    """A hint for an argument that follows an option and its value; "" if there is none."""
     for option, value, behind in zip(given, given[1:], given[2:], strict=False):
         if behind == token and option == "--set" and "=" not in value:
             return f"; did you mean --set {shorten(value)}={shorten(token)}?"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
+from jaxduel.policies.base import SupportsSkip
+from jaxduel.policies.registry import policy_class
 from jaxduel.simulation.regret import OF_PAIRS
 from jaxduel.studies.engine.cells import StudyCell
 from jaxduel.studies.engine.manifest import (
@@ -23,6 +26,8 @@ BATCHES = "num_batches"
 """The parameter of policies for their number of batches."""
 _ROUNDS = 16
 """Assumed number of batches of a policy without such a parameter."""
+_SKIPPED = 100_000
+"""Number of comparisons from which on runs with skipping are taken to be quiet, mostly."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,17 @@ class Group:
         """Total number of plans that the cells' policies make, as in `rounds_of`."""
         return sum(rounds_of(cell, batched=self.batched) for cell in self.cells)
 
+    @cached_property
+    def cost(self) -> float:
+        """Approximate cost of a block: comparisons times arms, or rounds times pairs.
+
+        If the policy skips quiet runs, every tenfold of T beyond 100,000 counts as another 100,000
+        comparisons.
+        """
+        seeds = min(self.block_seeds, self.num_seeds)
+        turns = sum(_turns(cell, self.batched) for cell in self.cells)
+        return seeds * turns * self.num_arms ** (2 if self.batched else 1)
+
     def record(self) -> GroupRecord:
         """The group's entry in a manifest."""
         return GroupRecord(
@@ -115,6 +131,15 @@ class Group:
             keep=self.keep,
             program=plain(self.program),
         )
+
+
+def _turns(cell: StudyCell, batched: bool) -> float:
+    """Plans of a cell that take time; those of quiet runs do not."""
+    turns = rounds_of(cell, batched=batched)
+    skips = cell.skip_quiet and issubclass(policy_class(cell.policy), SupportsSkip)
+    if batched or not skips or turns <= _SKIPPED:
+        return turns
+    return _SKIPPED * (1 + math.log10(turns / _SKIPPED))
 
 
 def _record(cell: StudyCell) -> CellRecord:

@@ -67,8 +67,9 @@ class Machines:
         """Carries out tasks, as `executor.run_tasks`."""
         until = min(until, self.end)
         if self.client is None:
-            there, more = self.devices, {"finish": finish, "seconds": seconds}
-            return run_tasks(store, tasks, there, stop, until=until, **more)
+            return run_tasks(
+                store, tasks, self.devices, stop, finish=finish, until=until, seconds=seconds
+            )
         patience = self.patience if finish else 0.0
         return cluster.run_on_cluster(store, tasks, self.client, stop, patience, until)
 

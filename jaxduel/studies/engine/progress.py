@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from jaxduel.progress import Progress
-from jaxduel.studies.engine.costs import cost_of
 from jaxduel.studies.engine.groups import Task
 
 
 class StudyProgress(Progress):
     """Context that counts finished blocks of all tasks of a study, and shows its progress.
 
-    The time left is estimated from the costs of finished blocks (`cost_of`): comparisons of
+    The time left is estimated from the costs of finished blocks (`Group.cost`): comparisons of
     different policies take very different times.
     """
 
@@ -26,7 +25,7 @@ class StudyProgress(Progress):
         self._blocks = len(every)
         self._cells = sum(len(group.cells) for group in {task.group for task in every})
         self._cells_done = 0
-        self._costs_left = sum(map(cost_of, every))
+        self._costs_left = sum(task.group.cost for task in every)
         self._entering = threading.Lock()
         total = sum(task.amount for task in every)
         before = sum(self._enter(key) for key in finished)
@@ -57,7 +56,7 @@ class StudyProgress(Progress):
         task = self._unfinished.pop(key, None)
         if task is None:
             return 0
-        self._costs_left -= cost_of(task)
+        self._costs_left -= task.group.cost
         self._of_group[task.group.key] -= 1
         if self._of_group[task.group.key] == 0:
             self._cells_done += len(task.group.cells)

@@ -15,7 +15,6 @@ from pathlib import Path
 from jaxduel import interrupts, screen
 from jaxduel.errors import InputError, warn_caller
 from jaxduel.studies import papers
-from jaxduel.studies.engine.costs import cost_of
 from jaxduel.studies.engine.machines import Machines, connected
 from jaxduel.studies.engine.progress import StudyProgress
 from jaxduel.studies.output import OutputFolder
@@ -167,7 +166,7 @@ class _Queue:
             for task in store.tasks:
                 tasks[task.key] = task
                 whose.setdefault(task.key, []).append(name)
-        every = sorted(tasks.values(), key=cost_of, reverse=True)
+        every = sorted(tasks.values(), key=lambda task: task.group.cost, reverse=True)
         stores = list(self._stores.values())
         shown = StudyProgress("papers", every, finished & tasks.keys(), self._progress)
         with shown, closing(simulated(stores, self._machines, shown, every)) as arriving:

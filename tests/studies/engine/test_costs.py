@@ -1,9 +1,8 @@
-"""Costs of tasks: their order, and the time left."""
+"""Costs of blocks, and the time left that is told from them."""
 
 import numpy as np
 import pytest
 
-from jaxduel.studies.engine.costs import cost_of
 from jaxduel.studies.engine.groups import tasks_of
 from jaxduel.studies.engine.progress import StudyProgress
 from jaxduel.studies.sweep import Grid
@@ -27,7 +26,7 @@ def tasks(**changed):
     ],
 )
 def test_costs(changed, cost):
-    np.testing.assert_allclose([cost_of(task) for task in tasks(**changed)], cost)
+    np.testing.assert_allclose([task.group.cost for task in tasks(**changed)], cost)
 
 
 def test_the_time_left_is_told_from_costs_of_blocks_that_ran_here():
