@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 FAULTY = '''
 import dataclasses
@@ -36,6 +38,7 @@ REPLAYS = {"faulty": uniform.REPLAYS["uniform"]}
 """
 
 
+@pytest.mark.thorough
 def test_the_documented_command_fails_for_a_faulty_policy(tmp_path):
     """The policy and its oracle come from a plugin, in the place of two new files."""
     text = (ROOT / ".github" / "CONTRIBUTING.md").read_text()

@@ -19,7 +19,11 @@ def test_every_public_name_has_an_example():
 @pytest.mark.parametrize(
     "thing",
     [
-        pytest.param(thing, id=f"{room.split('.')[-1]}.{name}")
+        pytest.param(
+            thing,
+            id=f"{room.split('.')[-1]}.{name}",
+            marks=[pytest.mark.thorough] if room == "jaxduel.policies" else [],
+        )
         for room, name, thing in public.functions_and_classes()
         if name not in public.NEED_NO_EXAMPLE
     ],

@@ -21,6 +21,7 @@ def answered(capsys, *arguments):
     return text.removeprefix(plain).splitlines()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("given", "called", "arguments"),
     [
@@ -77,6 +78,7 @@ def test_all_pairs_if_no_arm_is_named(capsys):
     assert len(answered(capsys, "--between")) == 2 + 15
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("given", "top"), [([], 3), (["2"], 2), (["9"], 9)])
 def test_ranks_are_printed_and_written(given, top, capsys, tmp_path):
     out = tmp_path / "fitted.csv"

@@ -35,6 +35,7 @@ def test_the_page_is_written_and_its_files_are_said(capsys, tmp_path):
     assert shlex.split(content["command"]) == command_in(board)
 
 
+@pytest.mark.thorough
 def test_options_are_the_pages_and_its_command_makes_it_again(capsys, tmp_path):
     log, board = tmp_path / "my log.csv", tmp_path / "board"
     log.write_text(TOURNAMENT.read_text().replace("winner", "vote"))

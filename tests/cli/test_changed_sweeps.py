@@ -98,6 +98,7 @@ def test_every_edit_of_a_manifest_is_refused(capsys, folder, edit):
         Store.create_or_open(folder, stored.manifest())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("edit", [name for name in EDITS if name not in ("seeds", "the grid")])
 def test_no_digest_puts_results_under_other_labels(folder, edit):
     """By somebody who can make digests: other labels make other keys, which no block has."""

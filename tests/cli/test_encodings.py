@@ -81,6 +81,7 @@ def test_outputs_whose_names_are_not_utf8_are_written_shown_and_drawn(capsys, tm
     assert "x\\udcff.nc" in table
 
 
+@pytest.mark.thorough
 def test_a_sweep_into_a_folder_whose_name_is_not_utf8(capsys, tmp_path):
     grid, folder = tmp_path / f"{NO_UTF8}.toml", tmp_path / NO_UTF8
     grid.write_text(

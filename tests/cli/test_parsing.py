@@ -28,6 +28,7 @@ def options_in(words):
     return {word.removeprefix("--").partition("=")[0] for word in words if word.startswith("--")}
 
 
+@pytest.mark.thorough
 def test_a_run_is_made_again_by_the_command_in_its_file(capsys, tmp_path):
     """With every option at another value than its default."""
     file = tmp_path / "my r.nc"

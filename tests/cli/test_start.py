@@ -7,6 +7,7 @@ import sys
 import pytest
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("environment", "expected"),
     [({}, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),

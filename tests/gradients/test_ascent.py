@@ -86,6 +86,7 @@ def test_it_begins_where_it_is_told_to():
             worst_case(PCOMP, of, starts=wrong, **FEW)
 
 
+@pytest.mark.thorough
 def test_it_stops_where_the_objective_is_no_number(monkeypatch):
     slope, calls = Objective.slope, []
 

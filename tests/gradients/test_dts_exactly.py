@@ -75,7 +75,9 @@ def test_two_comparisons_by_hand():
     assert plays_of_the_worse(p, 2) == pytest.approx(1 + (1 + after) / 2)
 
 
-@pytest.mark.parametrize(("horizon", "p"), [(6, 0.6), (40, 0.85)])
+@pytest.mark.parametrize(
+    ("horizon", "p"), [(6, 0.6), pytest.param(40, 0.85, marks=pytest.mark.thorough)]
+)
 @pytest.mark.parametrize(
     "definition", ["average", pytest.param("copeland", marks=pytest.mark.thorough)]
 )
@@ -87,7 +89,9 @@ def test_simulated_regret_is_the_expected_one(horizon, p, definition):
     assert result.sem[-1] < 0.01 * result.mean[-1]
 
 
-@pytest.mark.parametrize(("horizon", "p"), [(6, 0.6), (40, 0.85)])
+@pytest.mark.parametrize(
+    ("horizon", "p"), [(6, 0.6), pytest.param(40, 0.85, marks=pytest.mark.thorough)]
+)
 @pytest.mark.parametrize(
     "settings",
     [

@@ -105,6 +105,7 @@ def test_a_slightly_wrong_law_is_noticed(draws):
     assert stats.kstest(draws + 0.01, "norm").pvalue < TINY
 
 
+@pytest.mark.thorough
 def test_tail_frequencies():
     """Of 2^26 draws, beyond 2, 3, 4 and 5 on both sides."""
     levels, batches = np.array([2.0, 3.0, 4.0, 5.0], np.float32), 32

@@ -20,6 +20,7 @@ def test_files_are_the_same_bytes_each_time():
     assert b"CreationDate" not in files[0][1]
 
 
+@pytest.mark.thorough
 def test_layout_is_not_of_the_users_file_format():
     panels = [regret_panel(LINES, title="(a)", time_scale="log")] * 3
     plain = plotting.pdf(draw(panels))

@@ -82,6 +82,7 @@ def test_intransitivity_is_that_of_a_loop_over_all_triples(seed, num_arms):
         assert shortfall(eps, *triple) == worst
 
 
+@pytest.mark.thorough
 def test_a_single_break_among_600_arms_is_found():
     places = np.arange(600) / 2000
     eps = places[None, :] - places[:, None]

@@ -33,6 +33,7 @@ def _drawn(key, instance, plan):
     return instance.of_arms(jnp.array([2, 1, 0])).sample_batch(key, plan, jnp.int32(0))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("problem", [GAUSSIAN, BERNOULLI], ids=["gaussian", "bernoulli"])
 @pytest.mark.parametrize("counts", [(3, 1, 40), (10**6, 0, 2**31 - 1)])
 def test_sums_of_rewards_have_the_law_of_their_pulls(problem, counts):
@@ -88,6 +89,7 @@ def test_checkpoints_inside_a_round_follow_the_order_of_the_arms():
     assert (plays == np.cumsum(np.eye(3)[sequence], axis=0)).all()
 
 
+@pytest.mark.thorough
 def test_a_billion_pulls_cost_a_few_rounds():
     horizon = 2**31 - 1
     policy = jd.policies.make("base", num_arms=3, horizon=horizon, num_batches=5)

@@ -13,6 +13,7 @@ from jaxduel.simulation.cells import Poll
 MOST = 2**31 - 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("last", "votes", "passed"),
     [(MOST, MOST, 2), (MOST - 1, MOST, 2), (MOST - 1, MOST - 1, 2), (MOST, MOST - 1, 1)],

@@ -68,6 +68,7 @@ def test_each_pull_is_of_its_stretch(problem, monkeypatch):
     np.testing.assert_array_equal(played, [_echoes(times)] * 2)
 
 
+@pytest.mark.thorough
 @LAWS
 def test_pulls_of_a_round_are_of_their_stretch(problem):
     instance = jax.tree.map(jnp.asarray, instance_of(problem, 3))
@@ -96,6 +97,7 @@ def test_rounds_draw_each_stretch_by_its_law(law):
     assert abs(sums.var(ddof=1) / variance - 1) < 4 * np.sqrt(2 / 399)
 
 
+@pytest.mark.thorough
 @LAWS
 @pytest.mark.parametrize(
     "policy",
@@ -110,6 +112,7 @@ def test_rewards_are_counted_from_the_means_of_their_stretch(problem, policy):
     np.testing.assert_allclose(result.outcomes, 0, atol=1e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("law", ["gaussian", "bernoulli"])
 @pytest.mark.parametrize("name", some(("base", "ucb1"), ("base",)))
 def test_recorded_rewards_add_up_to_nothing_on_average(name, law):
@@ -191,6 +194,7 @@ def test_a_change_to_the_same_arms_changes_nothing(name, law):
         assert plain.plays.sum() == changing.plays.sum()
 
 
+@pytest.mark.thorough
 def test_many_cells_share_a_program_and_keep_their_bits():
     arms = [[0.7, 0.5, 0.1], [0.1, 0.2, 0.7]]
     pieces = [jd.problems.bernoulli(means) for means in arms]

@@ -18,6 +18,7 @@ def looks(figure) -> list[tuple[str, str]]:
     return [(line.get_color(), str(line._dash_pattern)) for line in lines]
 
 
+@pytest.mark.thorough
 def test_curves_of_one_policy_with_other_parameters_are_told_apart():
     problem = jd.problems.load("arxiv")
     policies = [

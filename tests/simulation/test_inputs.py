@@ -166,6 +166,7 @@ class Silent(Rounds):
         return state, Quiet(jnp.int32(0), limit)
 
 
+@pytest.mark.thorough
 def test_only_single_comparisons_and_pulls_are_told_late_or_skipped():
     def taught_late(num_arms, horizon, active_arms):
         active = np.ones(num_arms, bool) if active_arms is None else active_arms

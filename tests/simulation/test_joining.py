@@ -18,6 +18,7 @@ def run(first, number, policy="rucb", **settings):
     return jd.simulate(made, PROBLEM, 200, number, first_seed=first, **chosen)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("settings", [{}, {"policy": "pcomp", "parameters": {"num_batches": 3}}])
 def test_joined_parts_are_the_run_of_all(settings, tmp_path):
     whole, one, other = (run(*seeds, **settings) for seeds in ((3, 9), (3, 4), (7, 5)))

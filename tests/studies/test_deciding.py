@@ -65,6 +65,7 @@ def test_intervals_have_the_confidence_of_their_runs(estimate):
     assert wider == pytest.approx(2.638 / 1.960, rel=0.02)  # the quantiles of the normal law
 
 
+@pytest.mark.thorough
 def test_six_looks_err_as_rarely_as_one():
     """The mean of 50 to 1,600 numbers is at the limit, 0; Student's interval is exact here."""
     rng, samples = np.random.default_rng(5), 1_500

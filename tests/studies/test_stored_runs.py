@@ -147,6 +147,7 @@ def test_a_folder_that_cannot_be_made_is_found_before_anything_is_simulated(tmp_
         )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("missing", [("1a", "2"), ("1a", "1c")])
 def test_a_single_missing_panel_is_a_frame_beside_others_of_its_figure(
     missing, tmp_path, monkeypatch

@@ -188,6 +188,7 @@ def test_a_policy_made_for_a_horizon_has_separate_runs_to_each(tmp_path):
         np.testing.assert_array_equal(runs.regret[:, at], one.regret[:, 0])
 
 
+@pytest.mark.thorough
 def test_delay_order_of_arms_and_pairs_are_those_of_simulate(ran):
     odd = replace(RMED1, shuffle_arms=False, record_pairs=True)
     asked = [made(replace(odd, name=f"{d}", delay=d), instances=1, runs=3) for d in (7, 3)]

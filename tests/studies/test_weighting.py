@@ -198,6 +198,7 @@ def test_intervals_hold_the_mean_of_populations_that_had_no_part_in_the_law(
     check_coverage(*population(policy, 3_000, instance, regret, horizon), settles=False)
 
 
+@pytest.mark.thorough
 def test_runs_of_a_policy_that_names_an_arm_may_cost_all_there_is():
     """NTS names a wrong arm in one run of sixty: twice the largest of 30 runs is too little."""
     regret, most = population("nts", 3_000)

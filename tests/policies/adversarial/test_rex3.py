@@ -117,6 +117,7 @@ def runs(policy, state, limit, keys):
     return jax.vmap(one)(keys)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("horizon", [10_000, 2**31 - 1])
 def test_lengths_of_runs_and_what_follows_have_their_law(horizon):
     """That of comparisons in turn: of a state with one arm far ahead, beside float64."""

@@ -69,6 +69,7 @@ def test_counts_are_those_of_the_oracle(num_arms):
             oracle.play(int(left), int(right), bool(won))
 
 
+@pytest.mark.thorough
 def test_an_arm_is_played_as_often_as_it_is_the_best_of_the_posterior():
     """Both arms, independently, with the probabilities that SciPy integrates."""
     policy = jd.policies.make("self-sparring", num_arms=4, active_arms=[1, 1, 1, 0])

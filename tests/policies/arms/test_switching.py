@@ -58,6 +58,7 @@ def pulls_by_stretch(kept, seed):
     return plays
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kept", "name", "parameters"),
     [

@@ -136,6 +136,7 @@ def program(means, horizon, rewards, num, seed):
     return wrong / num
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("means", "horizon", "rewards"),
     [

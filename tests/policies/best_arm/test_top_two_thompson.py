@@ -114,6 +114,7 @@ STATES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("means", "pulls"), STATES)
 def test_the_challenger_has_the_law_of_resampling(means, pulls):
     """P(challenger j) = sum over leaders i of a_i a_j / (1 - a_i), a_i the chance to be best."""
@@ -137,6 +138,7 @@ def test_a_leader_that_is_nearly_certain_has_a_challenger():
     assert abs(found[2] - second) <= 4 * np.sqrt(second / NUM) + 1e-4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("challenger", ["resampled", "transport"])
 def test_the_share_of_the_leader_is_beta(challenger):
     problem = jd.problems.gaussian([1.0, 0.0, 0.3])

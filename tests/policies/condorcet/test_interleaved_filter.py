@@ -97,6 +97,7 @@ def _same(state, expected):
         assert np.array_equal(ours, theirs), (state, expected)
 
 
+@pytest.mark.thorough
 def test_the_first_candidate_is_uniform():
     policy = jd.policies.make(
         "interleaved-filter", num_arms=5, horizon=10, active_arms=[1, 1, 1, 0, 0]

@@ -204,6 +204,7 @@ def test_line_9_from_any_state():
     assert min(seen.values()) >= 3, seen
 
 
+@pytest.mark.thorough
 def test_the_first_pair_is_any_two_arms():
     policy = jd.policies.make("ccb", num_arms=5)
     frequency = frequencies(policy, policy.init(KEY))

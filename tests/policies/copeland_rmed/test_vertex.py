@@ -90,6 +90,7 @@ def test_its_regret_is_the_lower_bound_of_the_estimates(num_arms, num):
         assert ecw[run] == pytest.approx(jd.theory.ecw_constant(problem), rel=1e-5)
 
 
+@pytest.mark.thorough
 def test_it_goes_on_from_the_last_vertex():
     wins = _counts(5, 60, seed=1)
     fresh = jax.tree.map(lambda x: jnp.stack([x] * 60), no_vertex(5))

@@ -192,6 +192,7 @@ def test_binary_weak_regret_stays_below_its_bounds(num_arms, p):
     assert late.mean() < 0.05 * result.mean[0]
 
 
+@pytest.mark.thorough
 def test_the_winner_of_round_l_is_wrong_as_rarely_as_the_theorem_says():
     """P(Z(l) is not the best) <= ((1 - p) / p)^l, total order; here Z(l) leads when l ends."""
     p = 0.7

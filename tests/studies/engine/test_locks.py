@@ -103,6 +103,7 @@ with store.claim(block.key):
     assert store.finished() == {first.key}
 
 
+@pytest.mark.thorough
 def test_two_processes_share_the_work(tmp_path):
     script = """
 import time

@@ -82,6 +82,7 @@ def test_blocks_hold_what_identify_finds():
     assert_found(groups, grid, lambda c: jd.policies.make("rucb", num_arms=4, **dict(c.parameters)))
 
 
+@pytest.mark.thorough
 def test_policies_made_for_a_horizon_are_made_for_the_votes():
     pcomp = PolicyEntry(name="pcomp", parameters={"num_batches": 3})
     groups, grid = one(policies=pcomp, votes=(80, 150), target="borda")
@@ -151,6 +152,7 @@ def test_ties_may_be_dropped():
     assert (dropped.arrays["named"] != coins.arrays["named"]).any()
 
 
+@pytest.mark.thorough
 def test_too_little_memory_halves_the_block(monkeypatch):
     groups, _ = one(lanes=4)
     (task, *_), device = tasks_of(groups), jax.devices()[0]

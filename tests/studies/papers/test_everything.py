@@ -47,6 +47,7 @@ def made(folder, **chosen):
         return reproduce_all(folder, runs=2, progress=False, **chosen)
 
 
+@pytest.mark.thorough
 def test_the_page_has_everything(tmp_path, two_small_papers, monkeypatch):
     notes = []
     monkeypatch.setattr(StudyProgress, "note", lambda self, text: notes.append(text))

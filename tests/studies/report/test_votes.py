@@ -174,6 +174,7 @@ def test_a_plan_in_the_folder_is_shown(tmp_path):
     assert (tmp_path / "plan.txt").read_text().startswith(line)  # and is left alone
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", ["btl", "free"])
 def test_names_of_any_kind_are_texts(model, tmp_path):
     fit = hostile(model)

@@ -44,6 +44,7 @@ def test_a_grid_of_batched_policies_compiles_once_per_policy_and_number_of_arms(
     assert sorted(cell.index for cell in cells) == list(range(975))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", range(len(examples())))
 def test_records_have_the_keys_of_their_cells_and_groups(tmp_path, number):
     groups = groups_of(read_grid(examples()[number]), "cpu")

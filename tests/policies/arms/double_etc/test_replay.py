@@ -95,6 +95,7 @@ def pull_cases(case, grain):
     return zip(*cases, strict=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("case", "delay", "grain"),
     some(

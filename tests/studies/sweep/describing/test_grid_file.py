@@ -189,6 +189,7 @@ def test_lines_of_keys_are_found_among_strings_brackets_and_comments():
     }
 
 
+@pytest.mark.thorough
 def test_only_the_last_lines_of_long_statements_are_parsed(monkeypatch):
     asked, loads = [], tomllib.loads
     monkeypatch.setattr(tomllib, "loads", lambda text: asked.append(text) or loads(text))

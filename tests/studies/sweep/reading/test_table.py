@@ -107,6 +107,7 @@ def test_one_seed_has_no_interval_and_nothing_begun_is_no_error(tmp_path):
     assert row(show_lines(none), "p")[-1] == "-"
 
 
+@pytest.mark.thorough
 def test_a_thousand_cells_are_readable(large):
     lines = show_lines(large)
     assert lines[0] == "finished: 1,050 cells of 10 seeds each"
