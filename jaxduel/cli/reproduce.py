@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -95,10 +95,16 @@ def reproduce(
         outcome = papers.reproduce(paper, figure=figure, out=out, **order)
         if outcome.interrupted:
             interrupts.say_once()
-    say(outcome.lines)
-    names = ", ".join(file.name for file in outcome.files)
-    say([f"written to {outcome.files[0].parent}: {names}", *outcome.missing])
+    _print_report(outcome.lines, outcome.files)
+    say(outcome.missing)
     return _ended(outcome.interrupted, outcome.blocks, again)
+
+
+def _print_report(lines: Sequence[str], files: Sequence[Path]) -> None:
+    """Prints a report and the names of its files, if there are any."""
+    say(lines)
+    if files:
+        say([f"written to {files[0].parent}: {', '.join(file.name for file in files)}"])
 
 
 def _ended(interrupted: bool, blocks: Blocks, again: str) -> int:
@@ -123,10 +129,7 @@ def _measure_open(
         )
         if outcome.interrupted:
             interrupts.say_once()
-    say(outcome.lines)
-    if outcome.files:
-        names = ", ".join(file.name for file in outcome.files)
-        say([f"written to {outcome.files[0].parent}: {names}"])
+    _print_report(outcome.lines, outcome.files)
     return interrupts.INTERRUPTED if outcome.interrupted else 0
 
 
