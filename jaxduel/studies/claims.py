@@ -102,7 +102,7 @@ class Claim:
       expected: number of measurements if no instance is missing; a missing one leaves the claim
         undecided unless the others decide it. None if any number will do.
       combine: computes the claim's verdict from the measurements' verdicts.
-      needs: a sentence on the runs it takes to decide the claim; shown while it is undecided.
+      needs: a sentence on what decides the claim if that is not the number of runs.
       reason: sentences on why the claim does not hold here, if known; shown unless it is confirmed.
       facts: makes sentences with numbers that support the reason, from the evidence.
       open: choices that the text leaves open and that may decide the claim.
@@ -139,12 +139,17 @@ class Claim:
 
     @property
     def remark(self) -> str:
-        """Sentences that explain the verdict."""
+        """Sentences that explain the verdict, or say what would decide the claim."""
         if self.verdict == "not confirmed":
             return self.reason
-        return f"To decide it: {self.needs}" if self.needs and self.verdict == "undecided" else ""
+        open_yet = [m for m in self.measurements if m.verdict == "undecided"]
+        if self.verdict != "undecided" or not open_yet:
+            return ""
+        needs = _MORE_RUNS if all(m.decidable for m in open_yet) else self.needs
+        return f"To decide it: {needs}" if needs else ""
 
 
+_MORE_RUNS = "more runs (--decide)."
 Judge = Callable[[Estimate], Verdict]
 """A criterion: the verdict on a claim from an estimate."""
 

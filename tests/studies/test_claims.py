@@ -98,7 +98,7 @@ def test_text_and_table_say_the_same():
     text = "\n".join(claims.lines(made))
     assert 'UNDECIDED: "it wins" (section 5)' in text
     assert text.endswith("Not measured here: 1 of 2 claims (2), on what was not simulated.")
-    assert [line[:4].strip() for line in text.splitlines()[3:5]] == ["yes", "?"]
+    assert [line[:4].strip() for line in text.splitlines()[4:6]] == ["yes", "?"]
     rows = list(csv.DictReader(io.StringIO(claims.table(made))))
     assert [row["verdict"] for row in rows] == ["confirmed", "undecided", ""]
     assert [row["claim_verdict"] for row in rows] == ["undecided"] * 2 + ["not measured"]
@@ -106,21 +106,22 @@ def test_text_and_table_say_the_same():
 
 
 @pytest.mark.parametrize(
-    ("verdict", "said"),
+    ("verdict", "decidable", "said"),
     [
-        ("undecided", "To decide it: a longer run."),
-        ("not confirmed", "It loses."),
-        ("confirmed", ""),
+        ("undecided", True, "To decide it: more runs (--decide)."),
+        ("undecided", False, "To decide it: a longer run."),
+        ("not confirmed", True, "It loses."),
+        ("confirmed", True, ""),
     ],
 )
-def test_what_a_claim_needs_or_why_it_fails_is_said_with_its_verdict(verdict, said):
+def test_what_decides_a_claim_or_why_it_fails_is_said_with_its_verdict(verdict, decidable, said):
     full = replace(claim(verdict), needs="a longer run.", reason="It loses.")
-    made = [full, claim("undecided")]
+    if not decidable:
+        full = replace(full, measurements=tuple(m.left_open() for m in full.measurements))
+    made = [full, claim("confirmed")]
     told = [line.strip() for line in claims.lines(made)]
-    assert [each in told for each in ("To decide it: a longer run.", "It loses.")] == [
-        verdict == "undecided",
-        verdict == "not confirmed",
-    ]
+    known = ("To decide it: more runs (--decide).", "To decide it: a longer run.", "It loses.")
+    assert [each for each in known if each in told] == ([said] if said else [])
     rows = csv.DictReader(io.StringIO(claims.table(made)))
     assert [row["remark"] for row in rows] == [said, ""]
 

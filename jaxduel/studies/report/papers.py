@@ -181,14 +181,13 @@ def _why(claim: Claim) -> str:
     if not claim.measurements:
         said = "What it is about was not simulated here."
         return f"{said} To measure it: {claim.needs}" if claim.needs else said
-    count, total = Counter(m.verdict for m in claim.measurements), len(claim.measurements)
+    total = len(claim.measurements)
+    count = Counter(m.verdict if m.decidable else "not decidable" for m in claim.measurements)
     words = {
         "confirmed": ("meets", "meet", "the criterion"),
         "not confirmed": ("contradicts", "contradict", "the claim"),
-        "undecided": (
-            *("leaves", "leave"),
-            "it open: the 95 % interval contains the limit, or T is too short",
-        ),
+        "undecided": ("leaves", "leave", "it open: the 95 % interval contains the limit"),
+        "not decidable": ("leaves", "leave", "it open, whatever the number of runs"),
     }
     parts = [
         f"{number} of {total} {verb if number == 1 else verbs} {what}"

@@ -76,8 +76,6 @@ CLAIMS = (
         f"slope of log R over the last decade below {FLAT} on all four sets",
         lambda find: find.slopes(("ws-w",), SETS, under(FLAT)),
         len(SETS),
-        needs="thousands of runs, of which one may still lose; and T = 1e5 or later: at 1e4 the "
-        "six rankers, two of which tie, still find their order.",
     ),
     Claim(
         "the weak regret of other algorithms grows",
