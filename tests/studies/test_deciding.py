@@ -112,3 +112,35 @@ def test_runs_are_added_until_the_claims_are_decided(tmp_path, quick_compilation
     assert not list(
         further_runs(claims, _wanted, tmp_path / "late", end_of(0.0, there), progress=False)
     )
+
+
+def test_claims_that_share_no_runs_have_looks_of_their_own_the_cheapest_first(
+    tmp_path, quick_compilation
+):
+    """The dear claim, first in the list, stays open at all looks."""
+    found: dict[tuple[str, str], Runs] = {}
+    dear, cheap = {("dear", "rucb")}, {("cheap", "rucb")}
+
+    def wanted(times):
+        return [
+            replace(one, where=where, horizon=horizon, checkpoints=np.array([horizon]))
+            for one in _wanted(times)
+            for where, horizon in (("dear", 50), ("cheap", 20))
+        ]
+
+    def claims():
+        some = found.get(("cheap", "rucb"))
+        verdict: Verdict = "confirmed" if some and some.num_runs >= 16 else "undecided"
+        return [
+            claim(("dear", "undecided", True), read=dear),
+            claim(("cheap", verdict, True), read=cheap),
+            claim(("dear", "undecided", False), read={("other", "rucb")}),
+        ]
+
+    looks = []
+    later = end_of(1.0, machines.local())
+    for key, runs in further_runs(claims, wanted, tmp_path, later, progress=False):
+        found[key] = runs
+        looks.append((key[0], runs.num_runs))
+    dears = [("dear", 4 * 2**look) for look in range(1, LOOKS)]
+    assert looks == [("cheap", 8), ("cheap", 16), *dears]
