@@ -12,7 +12,7 @@ import jaxduel
 
 PACKAGE = Path(jaxduel.__file__).parent
 FLOORS = (
-    ("errors", "netcdf", "pytrees"),
+    ("equality", "errors", "netcdf", "pytrees"),
     ("screen",),
     ("interrupts", "progress", "arguments"),
     ("files", "display"),

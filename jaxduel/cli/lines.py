@@ -46,6 +46,12 @@ def say(lines: Iterable[str]) -> None:
         write(*wrapped(printable(line)))
 
 
+def say_left(stored: str, again: str, shard: tuple[int, int] | None) -> None:
+    """Prints how many blocks are stored, and how to go on; other shares may have the rest."""
+    rest = "to go on" if shard is None else "the rest are of other shares, or left to do by"
+    write(f"{stored}; {rest}: {again}")
+
+
 def wrapped(line: str) -> list[str]:
     """A line in pieces of at most `WIDTH` characters, longer where a word is; a table row of more
     than four columns stays one piece."""

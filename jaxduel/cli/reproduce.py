@@ -11,7 +11,7 @@ import tyro
 from tyro.conf import Positional
 
 from jaxduel import interrupts
-from jaxduel.cli.lines import say, write
+from jaxduel.cli.lines import say, say_left, write
 from jaxduel.cli.options import (
     MaybeCount,
     MaybeFolder,
@@ -97,7 +97,7 @@ def reproduce(
             interrupts.say_once()
     _print_report(outcome.lines, outcome.files)
     say(outcome.missing)
-    return _ended(outcome.interrupted, outcome.blocks, again)
+    return _ended(outcome.interrupted, outcome.blocks, again, shard)
 
 
 def _print_report(lines: Sequence[str], files: Sequence[Path]) -> None:
@@ -107,12 +107,12 @@ def _print_report(lines: Sequence[str], files: Sequence[Path]) -> None:
         say([f"written to {files[0].parent}: {', '.join(file.name for file in files)}"])
 
 
-def _ended(interrupted: bool, blocks: Blocks, again: str) -> int:
+def _ended(interrupted: bool, blocks: Blocks, again: str, shard: tuple[int, int] | None) -> int:
     """The exit code; prints how to go on if blocks are left for later or for other processes."""
     if interrupted:
         return interrupts.INTERRUPTED
     if blocks.stored < blocks.wanted:
-        write(f"{blocks.stored:,} of {blocks.wanted:,} blocks are stored; to go on: {again}")
+        say_left(f"{blocks.stored:,} of {blocks.wanted:,} blocks are stored", again, shard)
     return 0
 
 
@@ -148,7 +148,7 @@ def _reproduce_all(out: Path | None, order: Mapping[str, Any], again: str) -> in
         parts = [part for part in (claims, section.missing) if part] or ["no claims"]
         say([f"{section.name}  {'; '.join(parts)}"])
     write(f"the page: {outcome.page}")
-    return _ended(outcome.interrupted, outcome.blocks, again)
+    return _ended(outcome.interrupted, outcome.blocks, again, order["shard"])
 
 
 def report(folder: Positional[Path], out: MaybeFolder = None) -> int:

@@ -15,7 +15,7 @@ import tyro
 from tyro.conf import Positional
 
 from jaxduel import interrupts
-from jaxduel.cli.lines import pipe, write
+from jaxduel.cli.lines import pipe, say_left, write
 from jaxduel.cli.options import (
     EVERY_CELL,
     EVERY_SETTING,
@@ -158,10 +158,8 @@ def sweep(
     if outcome.complete:
         write(f"finished: {counted(outcome.blocks, 'block')} in {out}")
     else:
-        write(
-            f"{outcome.finished:,} of {outcome.blocks:,} blocks are stored in {out}; to go on: "
-            f"{again}"
-        )
+        stored = f"{outcome.finished:,} of {outcome.blocks:,} blocks are stored in {out}"
+        say_left(stored, again, shard)
     if profile:
         for part, seconds in outcome.seconds.items():
             write(f"{part:<16}{seconds:10.2f} s")

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxduel.arguments import switch
+from jaxduel.equality import same
 from jaxduel.gradients.instances import (
     InstanceFn,
     Parametrised,
@@ -45,7 +46,7 @@ _CACHED = 2**21
 """Bytes of a table that are processed at a time: they stay in a core's cache."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RegretGradient:
     """Expected regret and its gradient, estimated.
 
@@ -80,6 +81,9 @@ class RegretGradient:
     gradient_sem: Any = field(repr=False)
     num_seeds: int
     definition: str
+
+    def __eq__(self, other: object) -> bool:
+        return same(self, other)
 
     def at(self, index: int = -1) -> tuple[float, Any, float, Any]:
         """Value, gradient, and their standard errors, at a checkpoint: the last by default."""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxduel.display import counted, html_table
-from jaxduel.errors import InputError
+from jaxduel.equality import same
+from jaxduel.errors import InputError, shorten
 from jaxduel.files import as_path
 from jaxduel.policies.checks import require_numbers
 from jaxduel.runs import Runs, variant_name
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """Regret and plays of a policy on an instance, for many seeds.
 
@@ -84,6 +85,9 @@ class Result:
     outcomes: np.ndarray | None = None
     totals: Totals | None = None
     made_by: Mapping[str, Any] = field(default_factory=dict)
+
+    def __eq__(self, other: object) -> bool:
+        return same(self, other)
 
     @property
     def num_seeds(self) -> int:
@@ -168,6 +172,11 @@ class Result:
           >>> comparison.verdict, comparison.num_seeds
           ('better', 100)
         """
+        if not isinstance(other, Result):
+            raise InputError(
+                "compare needs a result, as jaxduel.simulate returns it, not "
+                f"{shorten(repr(other))}."
+            )
         own, others = self._setting, other._setting
         for name, one in own.items():
             if one != others[name]:

@@ -142,14 +142,10 @@ class Claim:
         """Sentences that explain the verdict, or say what would decide the claim."""
         if self.verdict == "not confirmed":
             return self.reason
-        open_yet = [m for m in self.measurements if m.verdict == "undecided"]
-        if self.verdict != "undecided" or not open_yet:
-            return ""
-        needs = _MORE_RUNS if all(m.decidable for m in open_yet) else self.needs
-        return f"To decide it: {needs}" if needs else ""
+        waits = self.verdict == "undecided" and not all(m.decidable for m in self.measurements)
+        return f"To decide it: {self.needs}" if self.needs and waits else ""
 
 
-_MORE_RUNS = "more runs (--decide)."
 Judge = Callable[[Estimate], Verdict]
 """A criterion: the verdict on a claim from an estimate."""
 

@@ -112,7 +112,8 @@ def carry_out(
 
     A panel is written as soon as its runs are finished, a figure with its last panel; a panel
     without runs is written while others are simulated. After Ctrl-C the claims are measured on the
-    finished runs. Runs are kept in the subfolder `runs`, in a store like a sweep's
+    finished runs; if there are none, files of an earlier order are left as they are. Runs are kept
+    in the subfolder `runs`, in a store like a sweep's
     (`jaxduel.open_sweep` reads it), and taken from there the next time.
 
     Args:
@@ -191,9 +192,14 @@ def carry_out(
         *([""] if said else []),
         *claims_module.lines(report.claims),
     ]
-    folder.write("final-regret.csv", _final_table(report.runs))
-    folder.write("claims.csv", claims_module.table(report.claims))
-    folder.write("claims.txt", "\n".join(report.lines) + "\n")
+    if store and not (report.runs or made) and (folder.path / "claims.csv").exists():
+        report.lines = [
+            f"Nothing of this order is finished: the files in {folder.path} are left as they are."
+        ]
+    else:
+        folder.write("final-regret.csv", _final_table(report.runs))
+        folder.write("claims.csv", claims_module.table(report.claims))
+        folder.write("claims.txt", "\n".join(report.lines) + "\n")
     if store:
         report.blocks, report.made_by = store.blocks(), store.made_by
         report.simulated = report.blocks.stored > report.blocks.before or bool(grown)

@@ -12,6 +12,7 @@ import numpy as np
 
 from jaxduel.arguments import require_known
 from jaxduel.display import counted, html_table
+from jaxduel.equality import same
 from jaxduel.errors import unknown_name
 from jaxduel.policies.base import NO_WINNER
 from jaxduel.problems import ArmsProblem, DuelingProblem
@@ -88,7 +89,7 @@ def truth_of(problem: DuelingProblem | ArmsProblem, target: str) -> Truth:
     return Truth(target, np.asarray(scores, float), best, gaps)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Found:
     """The arms that rules name after so many votes, of arms with rewards pulls, for many seeds.
 
@@ -126,6 +127,9 @@ class Found:
     """Stops of the rule, or of the policy, if asked for."""
     made_by: Mapping[str, Any] = field(default_factory=dict)
     """Provenance, as of `jaxduel.Result`, with the arguments of `jaxduel.identify`."""
+
+    def __eq__(self, other: object) -> bool:
+        return same(self, other)
 
     @property
     def num_seeds(self) -> int:

@@ -90,3 +90,24 @@ def test_what_is_left_for_later_is_said(capsys, tmp_path):
     said = " ".join(text.split())
     assert "Not measured here: 4 of 4 claims" in said
     assert f"to go on: jaxduel reproduce best-of-both --runs 2 --seed 0 --out {tmp_path}" in said
+
+
+def test_of_a_share_it_is_said_that_others_have_the_rest(capsys, tmp_path):
+    arguments = ("reproduce", "best-of-both", "--runs", 2, "--until", "2026-01-01T00:00")
+    code, text, _ = outcome(capsys, *arguments, "--shard", "1/2", "--out", tmp_path)
+    assert code == 0
+    said = " ".join(text.split())
+    assert "the rest are of other shares, or left to do by: jaxduel reproduce best-of-both" in said
+
+
+def test_an_order_of_which_nothing_is_finished_leaves_the_files_of_another(capsys, tmp_path):
+    past = ("--until", "2026-01-01T00:00", "--out", tmp_path)
+    first, *_ = outcome(capsys, "reproduce", "best-of-both", "--runs", 2, *past)
+    files = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    code, text, _ = outcome(capsys, "reproduce", "best-of-both", "--figure", "1a", *past)
+    assert first == code == 0
+    assert " ".join(text.split()).startswith(
+        f"Nothing of this order is finished: the files in {tmp_path} are left as they are. 0 of "
+    )
+    assert {path.name for path in files} >= {"claims.csv", "claims.txt", "report.json"}
+    assert all(path.read_bytes() == content for path, content in files.items())

@@ -362,3 +362,8 @@ def test_results_are_compared_by_the_seeds_that_they_share():
 def test_results_that_cannot_be_compared_are_refused(settings, sentence):
     with pytest.raises(jd.InputError, match=sentence):
         simulated("rucb").compare(simulated("rucb", **settings))
+
+
+def test_only_results_are_compared():
+    with pytest.raises(jd.InputError, match=r"^compare needs a result, .*, not 'rucb'\.$"):
+        simulated("rucb").compare("rucb")  # pyright: ignore[reportArgumentType]

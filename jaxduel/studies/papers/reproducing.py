@@ -88,6 +88,7 @@ class Prepared:
 
     Attributes:
       paper, order: what is reproduced.
+      figure: the figure or panel asked for; "" for all.
       asked: names of the panels asked for.
       folder: folder for the files.
       setting: the paper's setting, with the order's horizon.
@@ -96,6 +97,7 @@ class Prepared:
 
     paper: Paper
     order: Order
+    figure: str
     asked: list[str]
     folder: OutputFolder
     setting: Setting
@@ -117,7 +119,7 @@ class Prepared:
         setting = replace(paper.setting, horizon=order.horizon or paper.setting.horizon)
         panels = [paper.panel(name) for name in asked]
         pictures, missing = pictures_at_hand(panels, order, setting)
-        return cls(paper, order, asked, folder, setting, pictures, missing)
+        return cls(paper, order, figure or "", asked, folder, setting, pictures, missing)
 
     def runs(self, machines: Machines) -> StoredRuns | None:
         """The store of the runs; None if none are wanted."""
@@ -172,9 +174,12 @@ class Prepared:
                 store,
                 spent,
             )
-        earlier = earlier_section(self.folder.path)
-        section = paper_section(paper, self.asked, order, report, gaps, notes, earlier)
-        self.folder.write(FILE, encoded(section))
+        if report.files:
+            earlier = earlier_section(self.folder.path)
+            section = paper_section(
+                paper, self.asked, order, report, gaps, notes, earlier, self.figure
+            )
+            self.folder.write(FILE, encoded(section))
         return report
 
 

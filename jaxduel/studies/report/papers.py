@@ -56,15 +56,17 @@ def paper_section(
     failures: Mapping[str, str],
     notes: Sequence[str] = (),
     earlier: Section | None = None,
+    figure: str = "",
 ) -> Section:
     """The section of a paper.
 
     Args:
       asked: names of the panels asked for.
+      figure: the figure or panel that this was asked by; "" for all.
       failures: reasons for missing data, by the name of a panel.
       earlier: the section of an earlier call; its verdicts are kept if its order was another one.
     """
-    options = command_of(paper.name, order)
+    options = command_of(paper.name, order, figure)
     before, after, _ = report.blocks
     seconds = report.seconds
     known = before == 0

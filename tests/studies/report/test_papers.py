@@ -6,6 +6,7 @@ from jaxduel.studies import papers
 from jaxduel.studies.choices import parameter
 from jaxduel.studies.claims import Claim, Measurement
 from jaxduel.studies.estimates import exact
+from jaxduel.studies.papers.pages import sections_in
 from jaxduel.studies.papers.paper import Order
 from jaxduel.studies.report.page import Page
 from jaxduel.studies.report.papers import paper_section, with_open
@@ -19,11 +20,12 @@ USUAL, FULL, SEED = Order(), Order(full=True), Order(seed=3)
 COMMAND = "jaxduel reproduce double-etc"
 
 
-def section(order, verdict, earlier=None, claim=CLAIM):
+def section(order, verdict, earlier=None, claim=CLAIM, figure=""):
     """A section with one claim; without a verdict the claim was not measured."""
     numbers = [Measurement("toy", "a / b", exact(1.0), verdict)] if verdict else []
     report = Report([], claims=[claim.measured(numbers)])
-    return paper_section(papers.load("double-etc"), [], order, report, {}, earlier=earlier)
+    paper = papers.load("double-etc")
+    return paper_section(paper, [], order, report, {}, earlier=earlier, figure=figure)
 
 
 def known(made):
@@ -43,6 +45,18 @@ def test_a_claim_keeps_the_verdict_of_each_other_order(tmp_path):
     assert known(third) == (Earlier(f"{COMMAND} --full", "not confirmed"), *known(whole))
     (tmp_path / FILE).write_bytes(encoded(third))
     assert read_section(tmp_path) == third
+
+
+def test_a_figure_is_an_order_of_its_own(tmp_path):
+    """And no part of the page of all papers, which names all figures."""
+    usual = section(USUAL, "confirmed")
+    part = section(USUAL, "undecided", usual, figure="s1")
+    assert part.order == dict(part.facts)["command"] == f"{COMMAND} --figure s1"
+    assert known(part) == (Earlier(COMMAND, "confirmed"),)
+    (tmp_path / "double-etc").mkdir()
+    (tmp_path / "double-etc" / FILE).write_bytes(encoded(part))
+    there = {one.name: one for one, _ in sections_in(tmp_path, USUAL, {})}
+    assert there["double-etc"].missing == "not reproduced yet"
 
 
 def test_the_verdicts_are_few_and_on_the_same_claim():
