@@ -48,8 +48,8 @@ def say(lines: Iterable[str]) -> None:
 
 def say_left(stored: str, again: str, shard: tuple[int, int] | None) -> None:
     """Prints how many blocks are stored, and how to go on; other shares may have the rest."""
-    rest = "to go on" if shard is None else "the rest are of other shares, or left to do by"
-    write(f"{stored}; {rest}: {again}")
+    unless = "" if shard is None else "unless other shares have the rest, "
+    write(f"{stored}; {unless}to go on: {again}")
 
 
 def wrapped(line: str) -> list[str]:

@@ -71,7 +71,9 @@ def reproduce(
     if open is not None:
         for option in ("figure", "decide", "scheduler", "shard", "until"):
             if called[option] is not None:
-                raise InputError(f"--open is of claims: it does not go with --{option}.")
+                raise InputError(
+                    f"--open varies what a paper leaves open: it does not go with --{option}."
+                )
         if paper == "all":
             raise InputError("--open is of one paper: it does not go with 'all'.")
         return _measure_open(paper, open, full, runs, seed, out)

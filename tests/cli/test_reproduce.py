@@ -97,7 +97,10 @@ def test_of_a_share_it_is_said_that_others_have_the_rest(capsys, tmp_path):
     code, text, _ = outcome(capsys, *arguments, "--shard", "1/2", "--out", tmp_path)
     assert code == 0
     said = " ".join(text.split())
-    assert "the rest are of other shares, or left to do by: jaxduel reproduce best-of-both" in said
+    assert (
+        "stored; unless other shares have the rest, to go on: jaxduel reproduce best-of-both"
+        in said
+    )
 
 
 def test_an_order_of_which_nothing_is_finished_leaves_the_files_of_another(capsys, tmp_path):

@@ -111,7 +111,7 @@ def test_a_sweep_that_identifies_arms_from_its_grid_to_its_figures(capsys, tmp_p
     code, text, _ = outcome(capsys, "sweep", grid, "--out", out, "--devices", 1, "--shard", "1/2")
     assert (code, text.split(":")[0]) == (
         0,
-        f"2 of 3 blocks are stored in {out}; the rest are of other shares, or left to do by",
+        f"2 of 3 blocks are stored in {out}; unless other shares have the rest, to go on",
     )
     code, text, _ = outcome(capsys, "sweep", grid, "--out", out, "--devices", 1)
     assert (code, text) == (0, f"finished: 3 blocks in {out}\n")
