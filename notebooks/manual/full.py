@@ -101,7 +101,7 @@ def measure(name: str, folder: Path) -> None:
         raise ValueError(f"'{folder}' has a report that was made without --full")
     report = jd.reproduce(name, out=folder, **chosen, until=datetime.now() if made else None)
     section = read_section(folder)
-    if section is None or section.missing:
+    if section is None or section.missing or not report.panels:
         raise ValueError(f"{name}: not all was reproduced")
     panels = {panel: written.content for panel, written in report.panels.items()}
     content = _ALL.dump_json(kept() | {name: of(section, panels)}, indent=1) + b"\n"
