@@ -5,6 +5,7 @@ import pytest
 
 import jaxduel as jd
 from jaxduel.equality import same
+from jaxduel.gradients import RegretGradient
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -25,6 +26,15 @@ def test_results_are_equal_if_all_parts_are(tmp_path):
 
 def test_arms_that_rules_name_are_equal_if_all_parts_are():
     one, again, other = (jd.identify("rucb", "arxiv", votes=v, num_seeds=4) for v in (9, 9, 8))
+    assert one == again
+    assert one != other
+
+
+def test_gradients_are_equal_if_all_parts_are():
+    one, again, other = (
+        RegretGradient(np.array([9]), np.ones(1), np.ones(1), {"p": np.ones(1)}, slope, 4, "weak")
+        for slope in ({"p": np.ones(1)}, {"p": np.ones(1)}, {"p": np.zeros(1)})
+    )
     assert one == again
     assert one != other
 

@@ -46,10 +46,12 @@ def say(lines: Iterable[str]) -> None:
         write(*wrapped(printable(line)))
 
 
-def say_left(stored: str, again: str, shard: tuple[int, int] | None) -> None:
+def say_left(
+    stored: int, wanted: int, again: str, shard: tuple[int, int] | None, where: str = ""
+) -> None:
     """Prints how many blocks are stored, and how to go on; other shares may have the rest."""
     unless = "" if shard is None else "unless other shares have the rest, "
-    write(f"{stored}; {unless}to go on: {again}")
+    write(f"{stored:,} of {wanted:,} blocks are stored{where}; {unless}to go on: {again}")
 
 
 def wrapped(line: str) -> list[str]:

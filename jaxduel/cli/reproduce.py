@@ -114,7 +114,7 @@ def _ended(interrupted: bool, blocks: Blocks, again: str, shard: tuple[int, int]
     if interrupted:
         return interrupts.INTERRUPTED
     if blocks.stored < blocks.wanted:
-        say_left(f"{blocks.stored:,} of {blocks.wanted:,} blocks are stored", again, shard)
+        say_left(blocks.stored, blocks.wanted, again, shard)
     return 0
 
 

@@ -158,8 +158,7 @@ def sweep(
     if outcome.complete:
         write(f"finished: {counted(outcome.blocks, 'block')} in {out}")
     else:
-        stored = f"{outcome.finished:,} of {outcome.blocks:,} blocks are stored in {out}"
-        say_left(stored, again, shard)
+        say_left(outcome.finished, outcome.blocks, again, shard, f" in {out}")
     if profile:
         for part, seconds in outcome.seconds.items():
             write(f"{part:<16}{seconds:10.2f} s")

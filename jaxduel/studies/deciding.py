@@ -4,8 +4,8 @@ Claims are judged at most `LOOKS` times: with the runs asked for, then with 2, 4
 runs that an undecided claim reads. Several looks err more often than one look. All intervals
 therefore have the confidence `CONFIDENCE`: by Bonferroni's inequality an interval holds its number
 at all looks together with 95 %, so that a number at the limit of a criterion is decided at any look
-with at most 5 %. Claims that share runs are judged together; those that do not have looks of their
-own, the cheapest first, so that dear runs take no time from others.
+with at most 5 %. Claims that share runs are judged together. Sets of claims without common runs
+follow one another, the cheapest set first, so that expensive runs take no time from the others.
 """
 
 from __future__ import annotations

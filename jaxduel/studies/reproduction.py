@@ -113,8 +113,8 @@ def carry_out(
     A panel is written as soon as its runs are finished, a figure with its last panel; a panel
     without runs is written while others are simulated. After Ctrl-C the claims are measured on the
     finished runs; if there are none, files of an earlier order are left as they are. Runs are kept
-    in the subfolder `runs`, in a store like a sweep's
-    (`jaxduel.open_sweep` reads it), and taken from there the next time.
+    in the subfolder `runs`, in a store like a sweep's (`jaxduel.open_sweep` reads it), and taken
+    from there the next time.
 
     Args:
       heading: first line of the text.

@@ -112,7 +112,6 @@ def test_rewards_are_counted_from_the_means_of_their_stretch(problem, policy):
     np.testing.assert_allclose(result.outcomes, 0, atol=1e-4)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("law", ["gaussian", "bernoulli"])
 @pytest.mark.parametrize("name", some(("base", "ucb1"), ("base",)))
 def test_recorded_rewards_add_up_to_nothing_on_average(name, law):

@@ -89,7 +89,6 @@ def test_withheld_duels_are_counted_by_sides():
     assert not is_any_withheld(Feedback(table, table))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("delay", some([3, 40], [40]))
 @pytest.mark.parametrize("name", some(("detc", "detc-minimax"), ("detc",)))
 def test_skipping_changes_no_play(name, delay, monkeypatch):

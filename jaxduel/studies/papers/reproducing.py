@@ -88,8 +88,7 @@ class Prepared:
 
     Attributes:
       paper, order: what is reproduced.
-      figure: the figure or panel asked for; "" for all.
-      asked: names of the panels asked for.
+      figure: the figure or panel asked for; None for all.
       folder: folder for the files.
       setting: the paper's setting, with the order's horizon.
       pictures, missing: of the panels.
@@ -97,8 +96,7 @@ class Prepared:
 
     paper: Paper
     order: Order
-    figure: str
-    asked: list[str]
+    figure: str | None
     folder: OutputFolder
     setting: Setting
     pictures: list[Picture]
@@ -114,12 +112,12 @@ class Prepared:
           InputError: if there is no such figure, the data of no panel are available, or the folder
             cannot be made.
         """
-        asked = chosen_panels(figure, [panel.name for panel in paper.panels])
+        asked = _asked(paper, figure)
         folder = OutputFolder(Path("figures") / paper.name if out is None else out)
         setting = replace(paper.setting, horizon=order.horizon or paper.setting.horizon)
         panels = [paper.panel(name) for name in asked]
         pictures, missing = pictures_at_hand(panels, order, setting)
-        return cls(paper, order, figure or "", asked, folder, setting, pictures, missing)
+        return cls(paper, order, figure, folder, setting, pictures, missing)
 
     def runs(self, machines: Machines) -> StoredRuns | None:
         """The store of the runs; None if none are wanted."""
@@ -142,12 +140,13 @@ class Prepared:
           decides: whether claims are decided, if the order asks for that.
         """
         paper, order, setting = self.paper, self.order, self.setting
-        notes = [*size_notes([paper.panel(name) for name in self.asked], order), *paper.notes]
+        asked = _asked(paper, self.figure)
+        notes = [*size_notes([paper.panel(name) for name in asked], order), *paper.notes]
         gaps = {panel.name: panel.note for panel in self.missing}
         deciding, confidence = None, 0.95
         if order.decide is not None:
             confidence = CONFIDENCE
-            there = [paper.panel(name) for name in self.asked if name not in gaps]
+            there = [paper.panel(name) for name in asked if name not in gaps]
             if decides:
                 deciding = Deciding(partial(_with_times, there, order, setting), order.decide)
             notes.append(
@@ -177,10 +176,15 @@ class Prepared:
         if report.files:
             earlier = earlier_section(self.folder.path)
             section = paper_section(
-                paper, self.asked, order, report, gaps, notes, earlier, self.figure
+                paper, asked, order, report, gaps, notes, earlier, self.figure or ""
             )
             self.folder.write(FILE, encoded(section))
         return report
+
+
+def _asked(paper: Paper, figure: str | None) -> list[str]:
+    """Names of the panels of a figure, as `chosen_panels`."""
+    return chosen_panels(figure, [panel.name for panel in paper.panels])
 
 
 def require_possible(

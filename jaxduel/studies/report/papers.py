@@ -62,9 +62,9 @@ def paper_section(
 
     Args:
       asked: names of the panels asked for.
-      figure: the figure or panel that this was asked by; "" for all.
       failures: reasons for missing data, by the name of a panel.
       earlier: the section of an earlier call; its verdicts are kept if its order was another one.
+      figure: the figure or panel that was asked for; "" for all.
     """
     options = command_of(paper.name, order, figure)
     before, after, _ = report.blocks

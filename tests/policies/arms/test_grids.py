@@ -285,7 +285,6 @@ READINGS = [
 ]
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(("cls", "commit", "kind"), some(READINGS, READINGS[::4]))
 def test_counts_add_up_to_the_horizon_in_at_most_m_batches(cls, commit, kind):
     rng = np.random.default_rng(4)

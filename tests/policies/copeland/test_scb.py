@@ -198,7 +198,6 @@ def test_a_new_round_forgets_decisions():
     assert np.asarray(again.round.tally.remaining).all()
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", some(["cyclic", "noncondorcet-cyclic"], ["noncondorcet-cyclic"]))
 def test_it_settles_on_a_copeland_winner(name):
     problem = jd.problems.load(name)

@@ -95,7 +95,6 @@ def pull_cases(case, grain):
     return zip(*cases, strict=True)
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("case", "delay", "grain"),
     some(
