@@ -95,7 +95,7 @@ def job_of(
         array_bytes = ROUND_BYTES if runner is blocks.ROUNDS else ARRAY_BYTES
         lanes = default_lanes(shapes, points, platform, memory, share, array_bytes)
         seeds = block_seeds(lanes, share, len(devices))
-        return with_seeds(_with_lanes(job, lanes, platform), seeds)
+        return with_seeds(_with_lanes(job, lanes, platform), checked[0].kind, seeds)
     elif lanes > NARROW_LANES:
         shapes = runner.shapes(job)
         if lanes > (most := most_lanes(shapes, points)):
@@ -120,10 +120,11 @@ def _devices(settings: Settings) -> list[Device]:
     return list(settings.devices) if settings.devices is not None else jax.local_devices()
 
 
-def with_seeds(job: Job, seeds: int) -> Job:
-    """The job in blocks of so many seeds, a multiple of its lanes, if these can be shared: by seeds
-    of policies that play in rounds, on a CPU, unless votes are the clock."""
-    in_rounds = blocks.runner_for(blocks.plan_kind(job.cell.policy)) is blocks.ROUNDS
+def with_seeds(job: Job, kind: type, seeds: int) -> Job:
+    """The job, of policies with plans of this kind, in blocks of so many seeds, a multiple of its
+    lanes, if these can be shared: by seeds of policies that play in rounds, on a CPU, unless votes
+    are the clock."""
+    in_rounds = blocks.runner_for(kind) is blocks.ROUNDS
     may_share = in_rounds and is_on_cpu(job.root) and job.cell.poll is None
     return job._replace(seeds=seeds) if may_share else job
 

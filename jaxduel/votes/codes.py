@@ -47,9 +47,10 @@ def code_of(words: Collection[str], numbered: bool = False) -> tuple[dict[str, s
     read = [{word: code[value] for word, value in plain.items()} for code in found]
     if all(each == read[0] for each in read):
         return (read[0] if read else {}), ""
+    other = next(each for each in read if each != read[0])
     first, second = (
         " ".join(f"--outcome {word}={side}" for word, side in sorted(each.items()))
-        for each in read[:2]
+        for each in (read[0], other)
     )
     python = repr(dict(sorted(read[0].items())))
     return {}, (

@@ -171,9 +171,10 @@ def from_counts(
 
     Args:
       wins: (K, K) numbers; wins[i, j] is the number of votes for arm i over arm j, which may be
-        fractions for the models btl and davidson.
+        fractions for the models btl and davidson. A table of pandas may name the arms: its rows
+        and columns have the same names in the same order.
       ties: (K, K) numbers, symmetric: a tie of i and j counts in both places; none if None.
-      arms: K names, all different; "0" to "K - 1" if None.
+      arms: K names, all different; those of a table, or "0" to "K - 1", if None.
       name: name of the votes in messages and reports.
 
     Raises:
@@ -185,6 +186,9 @@ def from_counts(
       >>> votes.num_votes, votes.arms
       (30, ('0', '1', '2'))
     """
+    tables = [_names(what, table) for what, table in (("wins", wins), ("ties", ties))]
+    if all(tables) and tables[0] != tables[1]:
+        raise InputError("the tables wins and ties name other arms, or in another order.")
     won = _counts("wins", wins)
     tied = np.zeros_like(won) if ties is None else _counts("ties", ties)
     if tied.shape != won.shape:
@@ -195,6 +199,8 @@ def from_counts(
             f"ties of arms {i} and {j} are {tied[i, j]} in one place and {tied[j, i]} in the "
             "other: they are symmetric."
         )
+    if arms is None:
+        arms = tables[0] or tables[1]
     named = range(len(won)) if arms is None else items_of(arms, "names of arms")
     names = tuple(map(str, named))
     if len(names) != len(won):
@@ -301,6 +307,19 @@ def _counts(what: str, counts: ArrayLike) -> np.ndarray:
     frozen = array.astype(np.int64 if (array == np.floor(array)).all() else np.float64)
     frozen.flags.writeable = False
     return frozen
+
+
+def _names(what: str, table: Any) -> list[str] | None:
+    """Names of the arms in the rows and columns of a table of pandas; None for other matrices."""
+    if not hasattr(table, "columns"):
+        return None
+    rows, columns = (list(map(str, names)) for names in (table.index, table.columns))
+    if rows != columns:
+        raise InputError(
+            f"the rows of {what} are named {shorten(', '.join(rows))}, and its columns "
+            f"{shorten(', '.join(columns))}: the same names in the same order are needed."
+        )
+    return rows
 
 
 def _number(total: float) -> float:

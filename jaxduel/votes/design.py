@@ -3,18 +3,21 @@
 Votes of one person are not independent. The sandwich H^-1 J H^-1 has the variances of estimates
 whatever the votes of a voter have to do with one another: H is the information at the mode, and J
 the prior's information and the covariance of the voters' scores (Liang and Zeger, Biometrika 73,
-1986, with voters as clusters). A parameter's ratio of its variance to that of independent votes,
-which is in H^-1, is its design effect (Kish, "Survey sampling", 1965). Exact posterior draws are
-moved away from the mode by its root (as of Shaby, "The open-faced sandwich adjustment for MCMC
-using estimating functions", Journal of Computational and Graphical Statistics 23, 2014), and by a
-multivariate t with as many degrees of freedom as voters but one, since few voters tell little of J.
+1986, with voters as clusters). With H^-1 = A A.T it is A M A.T, and M has the ratio of its variance
+to that of independent votes, the design effect (Kish, "Survey sampling", 1965), in each direction.
+Exact posterior draws are moved away from the mode by the root of M (as of Shaby, "The open-faced
+sandwich adjustment for MCMC using estimating functions", Journal of Computational and Graphical
+Statistics 23, 2014), and by a multivariate t with as many degrees of freedom as voters but one,
+since few voters tell little of J. For the same reason M is first shrunk toward its mean, by as much
+as it is noise (Ledoit and Wolf, Journal of Multivariate Analysis 88, 2004).
 So draws keep the skew of the posterior, which modes of resampled voters lose: of an arm that won
-all its votes they all are alike. For the same reason draws are never moved toward the mode.
+all its votes they all are alike. For the same reason draws are never moved toward the mode: where a
+design effect is below 1 it is taken as 1.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,9 +29,33 @@ _MOST_NUMBERS = 2**24
 """Most scores that are held at once."""
 
 
-def variances(posterior: Posterior, mode: Mode, voters: Voters) -> tuple[np.ndarray, np.ndarray]:
-    """Variances of the parameters, strengths centred: by the sandwich, and of independent votes,
-    (P,) float64 each.
+class Spread(NamedTuple):
+    """Variances of the P parameters by the sandwich, in units of those of independent votes."""
+
+    ratios: np.ndarray  # (P, P) float64
+    """M."""
+    noise: float
+    """Share by which M is shrunk toward its mean."""
+    num_voters: int
+
+    def covariances(self, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
+        """Of the parameters, strengths centred: by the sandwich, and of independent votes, (P, P)
+        float64 each."""
+        root = mode.factor
+        return root @ self.ratios @ root.T, root @ root.T
+
+    def design_effect(self, posterior: Posterior, mode: Mode) -> float:
+        """The design effect of differences of strengths: the mean over the pairs that met, each
+        weighted by the precision of its difference."""
+        i, j = posterior.votes[:2]
+        by_voters, independent = (
+            c.diagonal()[i] + c.diagonal()[j] - 2 * c[i, j] for c in self.covariances(mode)
+        )
+        return float(np.average(by_voters / independent, weights=1 / independent))
+
+
+def spread_of(posterior: Posterior, mode: Mode, voters: Voters) -> Spread:
+    """The variances of the parameters by the sandwich.
 
     Args:
       posterior: the posterior, if votes were independent.
@@ -40,42 +67,53 @@ def variances(posterior: Posterior, mode: Mode, voters: Voters) -> tuple[np.ndar
     ties = voters.ties * (posterior.model == "davidson")
     given = Comparisons(*voters[1:5], ties, posterior.votes.num_arms, posterior.votes.sided)
     rows = Posterior(posterior.model, given, posterior.prior_std).scores(mode.parameters)
-    count = voters.num_voters
+    count, size = voters.num_voters, len(mode.parameters)
     places = voters.voter, np.arange(len(voters.voter))
     scores: Any = csr_array((np.ones(len(voters.voter)), places)) @ rows  # (voters, P)
     mean = scores.mean(axis=0)
-    root = mode.factor
-    inverse = root @ root.T
-    squares = inverse @ inverse.T
-    total = squares.diagonal() / posterior.prior_std**2
-    part = max(_MOST_NUMBERS // len(mean), 1)
+    root = np.linalg.inv(np.linalg.cholesky(mode.information)).T
+    sums, fourth = np.zeros((size, size)), 0.0
+    part = max(_MOST_NUMBERS // size, 1)
     for start in range(0, count, part):
-        moved = (scores[start : start + part].toarray() - mean) @ inverse
-        total = total + np.sum(moved**2, axis=0) * count / (count - 1)
-    return total, inverse.diagonal()
+        moved = (scores[start : start + part].toarray() - mean) @ root
+        sums += moved.T @ moved
+        fourth += np.sum(np.sum(moved**2, axis=1) ** 2)
+    scale = count / (count - 1)
+    ratios = scale * sums + root.T @ root / posterior.prior_std**2
+    squares = np.sum((scale * sums) ** 2)
+    error = scale**2 * fourth - squares / count
+    # without the mean of all strengths, of which votes say nothing: there M is 1
+    level = (np.trace(ratios) - 1) / (size - 1)
+    distance = np.sum(ratios**2) - 1 - (size - 1) * level**2
+    noise = min(error / distance, 1.0) if distance > 0 else 1.0
+    return Spread(ratios, float(noise), count)
 
 
-def widened(
-    draws: Draws, posterior: Posterior, mode: Mode, ratios: np.ndarray, num_voters: int
-) -> Draws:
+def widened(draws: Draws, posterior: Posterior, mode: Mode, spread: Spread) -> Draws:
     """Exact posterior draws, as wide as voters make them.
 
     Args:
       draws: the draws.
       posterior: the posterior.
       mode: its mode.
-      ratios: (P,) the parameters' design effects.
-      num_voters: number of voters.
+      spread: the variances by the sandwich.
     """
-    degrees = num_voters - 1
+    size, degrees = len(mode.parameters), spread.num_voters - 1
+    level = max((np.trace(spread.ratios) - 1) / (size - 1), 1.0)
+    shrunk = (1 - spread.noise) * spread.ratios + spread.noise * level * np.eye(size)
+    squares, directions = np.linalg.eigh(shrunk)
+    stretch = (directions * np.sqrt(np.maximum(squares, 1))) @ directions.T
+    half = np.linalg.cholesky(mode.information)
+    move = half @ stretch @ np.linalg.inv(half)  # of rows: in units of independent votes, and back
+    num_arms, point, with_ties = mode.num_arms, mode.parameters, posterior.model == "davidson"
+    columns = [draws.strengths]
+    columns += [draws.log_nu[:, None]] if with_ties else []
+    columns += [draws.side[:, None]] if posterior.votes.sided else []
     radius = np.random.default_rng(0).chisquare(degrees, len(draws.weights)) / degrees
-    lengths = np.sqrt(np.maximum(ratios, 1) / radius[:, None])
-    num_arms, point = mode.num_arms, mode.parameters
-    strengths = point[:num_arms] + lengths[:, :num_arms] * (draws.strengths - point[:num_arms])
-    log_nu, side = draws.log_nu, draws.side
-    if posterior.model == "davidson":
-        log_nu = point[num_arms] + lengths[:, num_arms] * (log_nu - point[num_arms])
-    if posterior.votes.sided:
-        side = point[-1] + lengths[:, -1] * (side - point[-1])
-    strengths -= strengths.mean(axis=1, keepdims=True)
-    return draws._replace(strengths=strengths, log_nu=log_nu, side=side)
+    moved = (np.hstack(columns) - point) @ move / np.sqrt(radius)[:, None] + point
+    strengths = moved[:, :num_arms]
+    return draws._replace(
+        strengths=strengths - strengths.mean(axis=1, keepdims=True),
+        log_nu=moved[:, num_arms] if with_ties else draws.log_nu,
+        side=moved[:, -1] if posterior.votes.sided else draws.side,
+    )

@@ -18,8 +18,8 @@ from jaxduel.problems.strengths import Posterior, davidson, preferences
 _MOST_OUTCOMES = 1_000
 """Most outcomes of a pair over which its cumulants are summed; beyond, the limit of many votes is
 taken."""
-_RARE = 5
-"""An outcome with a smaller expected number of votes is rare."""
+_RARE, _MOST_RARE = 5, 64
+"""An outcome with a smaller expected number of votes is rare, and has fewer than so many."""
 _SMALLEST = 1e-300
 _RIDGE = 1e-12
 """Share of the largest information, added to all: means of groups that never met have none."""
@@ -104,11 +104,21 @@ def _cumulants(n: np.ndarray, chances: np.ndarray, statistics: np.ndarray) -> _P
         here = n == size
         p = chances[here]
         outcomes = _outcomes(int(size), len(statistics))
-        if outcomes is None:  # rare ones, of arms that win nearly all, add nothing
+        if outcomes is None:
             common = p * (size * p >= _RARE)
-            freedom = np.maximum((common > 0).sum(axis=1) - 1, 0)
-            yy, among_common = (size * _covariance(x, statistics) for x in (p, common))
-            found = _Pair(freedom, 2 * freedom, 0, yy, 2 * among_common, 0)
+            rare = _rare(size * p * (common == 0))
+            freedom = (common > 0).sum(axis=1) - 1
+            away = statistics - (common @ statistics / common.sum(axis=1)[:, None])[:, None]
+            away_away = away[..., :, None] * away[..., None, :]
+            found = _Pair(
+                freedom + rare[0].sum(axis=1),
+                2 * freedom + rare[1].sum(axis=1),
+                np.einsum("nc,nca->na", rare[2], away),
+                size * _covariance(p, statistics),
+                2 * size * _covariance(common, statistics)
+                + np.einsum("nc,ncab->nab", rare[3], away_away),
+                np.einsum("nc,ncab,ncd->nabd", size * p * (common == 0), away_away, away),
+            )
         else:
             logs = np.log(p) @ outcomes.T
             ways = gammaln(size + 1) - gammaln(outcomes + 1).sum(axis=1)
@@ -129,6 +139,20 @@ def _cumulants(n: np.ndarray, chances: np.ndarray, statistics: np.ndarray) -> _P
         for whole, part in zip(pair, found, strict=True):
             whole[here] = part
     return pair
+
+
+def _rare(means: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Of outcomes of so many expected votes, few of a pair's many: mean and variance of the part D
+    of its deviance, the covariance of D and the votes X, and the cumulant of D, X and X."""
+    from scipy.special import gammaln, xlogy
+
+    votes, mean = np.arange(_MOST_RARE), np.maximum(means, _SMALLEST)[..., None]
+    chance = np.exp(xlogy(votes, mean) - mean - gammaln(votes + 1))
+    d = 2 * (xlogy(votes, votes / mean) - votes + mean)
+    away = votes - mean
+    each = (chance * d).sum(axis=-1)
+    d = d - each[..., None]
+    return each, *((chance * d * of).sum(axis=-1) for of in (d, away, away**2))
 
 
 def _covariance(p: np.ndarray, statistics: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from jaxduel.display import counted
 from jaxduel.problems.strengths import preferences
 from jaxduel.votes.counts import groups_text
-from jaxduel.votes.design import variances
+from jaxduel.votes.design import spread_of
 from jaxduel.votes.fitted import Fit
 
 _FEW_VOTERS = 30
@@ -74,8 +74,8 @@ def _of_sides(fit: Fit) -> Iterator[str]:
         return
     value, variance = mode.parameters[-1], np.sum(mode.factor[-1] ** 2)
     if fit.votes.voters is not None:
-        by_voters, independent = variances(sided, mode, fit.votes.voters)
-        variance *= max(by_voters[-1] / independent[-1], 1)
+        by_voters, independent = spread_of(sided, mode, fit.votes.voters).covariances(mode)
+        variance *= max(by_voters[-1, -1] / independent[-1, -1], 1)
     moved = np.abs(mode.strengths - fit.strengths)
     half = np.ptp(fit.strength_intervals, axis=1) / 2
     if value**2 > _Z95**2 * variance and (moved > _SHARE * half).any():

@@ -22,7 +22,7 @@ from jaxduel.problems.strengths import (
 from jaxduel.simulation.keys import host_generator
 from jaxduel.votes import free
 from jaxduel.votes.counts import Votes, arm_number
-from jaxduel.votes.design import variances, widened
+from jaxduel.votes.design import Spread, spread_of, widened
 from jaxduel.votes.misfit import Misfit, misfit_of
 from jaxduel.votes.models import Model, Side, compared
 from jaxduel.votes.pairs import pairs
@@ -76,27 +76,23 @@ class Fit:
         if self.posterior is None or self.mode is None:
             return None
         draws = draws_of(self.posterior, self.mode)
-        if self.votes.voters is None or self._variances is None:
+        if self._spread is None:
             return draws
-        by_voters, independent = self._variances
-        ratios, voters = by_voters / independent, self.votes.voters.num_voters
-        return widened(draws, self.posterior, self.mode, ratios, voters)
+        return widened(draws, self.posterior, self.mode, self._spread)
 
     @cached_property
-    def _variances(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """`jaxduel.votes.design.variances`; None where there are none."""
+    def _spread(self) -> Spread | None:
+        """Variances by the sandwich; None where voters are not known, and for the free model."""
         if self.votes.voters is None or self.posterior is None:
             return None
-        return variances(*self._certain(), self.votes.voters)
+        return spread_of(*self._certain(), self.votes.voters)
 
     @cached_property
     def design_effect(self) -> float | None:
-        """Variance of the strengths, on average, over that of as many independent votes; None where
-        voters are not known, and for the free model. Intervals are as if it were at least 1."""
-        if self._variances is None:
-            return None
-        by_voters, independent = (each[: self.votes.num_arms].sum() for each in self._variances)
-        return float(by_voters / independent)
+        """Variance of differences of strengths over that of as many independent votes: the mean
+        over pairs that met, weighted by precision. None where voters are not known, and for the
+        free model. Intervals have the ratio of their own direction, and at least 1."""
+        return None if self._spread is None else self._spread.design_effect(*self._certain())
 
     @cached_property
     def side(self) -> Side | None:

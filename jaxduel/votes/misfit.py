@@ -18,7 +18,8 @@ _NO_PRIOR = 1e3
 _THRESHOLD = 0.01
 """P-value below which a model is said not to fit."""
 _CERTAIN = 1e-3
-"""Deviations below this share of the mean, and means below it, make a deviance certain."""
+"""Deviations below this share of the mean, and means below it, make a deviance certain. A smaller
+deviance is 0 but for rounding."""
 
 
 class Cycle(NamedTuple):
@@ -96,6 +97,8 @@ class Misfit:
 
         if self.degrees_of_freedom == 0:
             return np.nan
+        if self.deviance < _CERTAIN:
+            return 1.0
         if self.std < _CERTAIN * self.expected or self.expected < _CERTAIN:
             return float(self.deviance < self.expected + 4 * self.std + _CERTAIN)
         shape = (self.expected / self.std) ** 2

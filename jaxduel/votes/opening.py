@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import stat
 import zipfile
 import zlib
@@ -24,6 +26,10 @@ from jaxduel.votes.tables import Table
 _BEGINNING = 4_096
 """Characters that tell formats apart."""
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_PACKERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zX": lzma.open}
+"""Functions that unpack files, by the bytes these begin with."""
+_ENDINGS = (".gz", ".bz2", ".xz")
+_UNKNOWN = {b"\x28\xb5\x2f\xfd": "zstd", b"7z\xbc\xaf": "7z", b"Rar!": "rar"}
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 DEFAULT = "utf-8-sig"
 """Encoding of files, if none is given: UTF-8, with or without a mark at the beginning."""
@@ -36,7 +42,7 @@ def opened(
     """The table of a file.
 
     Args:
-      path: the file; may be gzipped, or a zip archive of one file.
+      path: the file; may be packed by gzip, bzip2 or xz, or a zip archive of one file.
       file: its name, for messages.
       encoding: of the text. Bytes that are no text become surrogates: unused columns may have some.
       names: names of the columns of a file without a header.
@@ -60,7 +66,7 @@ def opened(
                 )
             text = io.TextIOWrapper(content, encoding, "surrogateescape", newline="")
             yield _table(text, name, file, names, certain)
-    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile):
+    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile):
         raise InputError(f"{file} is damaged: it cannot be unpacked.") from None
     except (UnicodeError, LookupError):
         raise InputError(f"{file} is no text in {shorten(encoding)}.") from None
@@ -73,9 +79,16 @@ def _unpacked(packed: IO[bytes], name: str, file: str) -> Iterator[tuple[IO[byte
     """Bytes of a file, unpacked, and its name there."""
     start = packed.read(4)
     packed.seek(0)
-    if start.startswith(b"\x1f\x8b"):
-        with gzip.open(packed) as content:
-            yield content, name.removesuffix(".gz")  # pyright: ignore[reportReturnType]
+    unpack = next((f for first, f in _PACKERS.items() if start.startswith(first)), None)
+    if unpack is not None:
+        inner = next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end)), name)
+        with unpack(packed) as content, _unpacked(content, inner, file) as unpacked:
+            yield unpacked
+    elif start in _UNKNOWN:
+        raise InputError(
+            f"{file} is packed by {_UNKNOWN[start]}: a plain file, or one packed by gzip, bzip2, "
+            "xz or zip, is needed."
+        )
     elif start in _ZIP:
         with zipfile.ZipFile(packed) as archive:
             files = (member for member in archive.infolist() if not member.is_dir())
@@ -90,8 +103,8 @@ def _unpacked(packed: IO[bytes], name: str, file: str) -> Iterator[tuple[IO[byte
                 content = archive.open(members[0])
             except (RuntimeError, NotImplementedError) as error:
                 raise InputError(f"{file} cannot be unpacked: {error}.") from None
-            with content:
-                yield content, members[0].filename
+            with content, _unpacked(content, members[0].filename, file) as unpacked:
+                yield unpacked
     else:
         yield packed, name
 

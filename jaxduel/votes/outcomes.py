@@ -21,6 +21,8 @@ UNDECIDED = (
     *("unknown", "unfinished", "abstain"),
 )
 """Words for the winner of a row without a decision."""
+_NO_NAMES = {"", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "None", "null", "NULL", "<NA>"}
+"""What programs write for a name that is missing."""
 _FLAGS = {
     "true": True,
     "yes": True,
@@ -59,6 +61,8 @@ class Reader:
         undecided: Collection[str] = (),
     ):
         self._arms, self._words, self._meanings, self._undecided = arms, words, meanings, undecided
+        self._names = {word: name for word in words if (name := _as_whole(word)) in arms}
+        self._names = {word: name for word, name in self._names.items() if word not in arms}
         self._codes: Mapping[str, str] = {}
         self._ambiguous = ""
         self._one_hot = columns.get("left_wins", "").lower() in ONE_HOT
@@ -78,7 +82,7 @@ class Reader:
             and word.lower() not in UNDECIDED
             and self._word(word.lower()) is None
         }
-        if coded and not coded & set(arms):
+        if coded and not self._names and not coded & set(arms):
             numbered = [columns.get(side, "")[-1:] for side in ("left", "right")] == ["1", "2"]
             self._codes, self._ambiguous = code_of(coded, numbered)
 
@@ -108,16 +112,20 @@ class Reader:
         """
         winner = row.get("winner", row.get("preference", ""))
         meaning = self._given(winner)
+        if meaning is None:
+            winner = self._names.get(winner, winner)
         if meaning == "skip":
             return None
         left, right = (
             (row["winner"], row["loser"]) if "loser" in row else (row["left"], row["right"])
         )
-        if not left or not right:
-            raise ValueError("the name of an arm is missing")
+        for name in (left, right):
+            if name in _NO_NAMES:
+                said = f" ({name}: rename an arm that is called so)" if name else ""
+                raise ValueError(f"the name of an arm is missing{said}")
         if left == right:
             raise ValueError(f"{named(left)} is compared with itself")
-        if "voter" in row and not row["voter"]:
+        if row.get("voter", "voter") in _NO_NAMES:
             raise ValueError("the name of the voter is missing")
         if "left_wins" in row:
             counts = (row["left_wins"], row["right_wins"], row.get("ties", "0"))
@@ -211,6 +219,13 @@ class Reader:
             "left, right or tie in the place of skip counts them (in Python "
             f"outcomes={{{named(winner)}: 'skip'}})"
         )
+
+
+def _as_whole(word: str) -> str:
+    """A whole number without the point that a program gave it, as in 1.0; other words as they
+    are."""
+    digits = word.removesuffix(".0")
+    return digits if digits.removeprefix("-").isdecimal() else word
 
 
 def _count(text: str, fractions: bool = False) -> float:

@@ -35,7 +35,8 @@ class Parquet:
                 inside = list(field.type) if types.is_struct(field.type) else []
                 self.header += [f"{field.name}.{inner.name}" for inner in inside] or [field.name]
         except (ArrowException, OSError) as error:
-            raise InputError(f"{name} is damaged: {' '.join(str(error).split())}.") from None
+            said = " ".join(str(error).split()).rstrip(".")
+            raise InputError(f"{name} is damaged: {said}.") from None
         self.place = 0
 
     def rows(self, wanted: Sequence[int]) -> Iterator[tuple[str, ...]]:

@@ -34,6 +34,8 @@ POLICIES: Mapping[str, Entry] = {
 }
 """Default policies of a plan, by label. With many arms, the paper's D-TS compares its leader with
 itself millions of times between two votes, which takes long to simulate."""
+MOST_DRAWS, MOST_NUMBERS, MOST_RUNS = 100_000, 2**26, 10_000_000
+"""Most instances drawn, most preferences of all of them, and most runs of a policy on them."""
 BATCHES = 8
 """Batches of a policy that needs their number."""
 
@@ -103,6 +105,13 @@ def plan(
     if max_votes > MAX_HORIZON:
         raise InputError(f"max_votes must be at most 2^31 - 1, not {max_votes}.")
     draws = whole_number(draws, 2, "draws")
+    for what, number, most in (
+        ("draws", draws, min(MOST_NUMBERS // votes.num_arms**2, MOST_DRAWS)),
+        ("seeds", seeds, MOST_RUNS // draws),
+    ):
+        if number > most:
+            given = f"{votes.num_arms} arms" if what == "draws" else f"{draws:,} draws"
+            raise InputError(f"plan: {what} must be at most {most:,} with {given}, not {number:,}.")
     fitted = fit(votes, model)
     if rule is None:
         rule = "copeland" if model == "free" else "btl"
@@ -173,6 +182,8 @@ def _named(policies: Any) -> dict[str, tuple[str, Mapping[str, Any]]]:
 def _policy(name: str, parameters: Mapping[str, Any], votes: Votes, more: int) -> Any:
     """A policy for further votes; its horizon, if any, includes the comparisons that it knows."""
     known = int(votes.wins.sum())
+    if registry.pulls_arms(registry.policy_class(name)):
+        raise InputError(f"{name} pulls arms, and votes compare them in pairs.")
     able = issubclass(registry.policy_class(name), SupportsWarmStart)
     horizon = more + known if able else more
     parameters = with_batches(name, parameters)

@@ -98,7 +98,7 @@ def read(
         `{"error": "skip", "": "tie"}`: rows that are skipped are left out, and counted. The word
         "unresolved" stands for all that decide nothing: an empty entry, null, *, unclear, ...
       last_of: columns, such as `("voter", "item")`: of votes that are alike in all of them, the
-        last one counts. The word "pair" is for the two arms.
+        last one in the file's order counts. The word "pair" is for the two arms.
       header: names of the columns of a table that has no header.
       encoding: of the text.
 

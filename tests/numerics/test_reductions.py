@@ -40,6 +40,14 @@ def test_largest_and_least(num, dtype, target):
         np.testing.assert_array_equal(one, expected)
 
 
+def test_parts_of_many_numbers_do_not_add_up():
+    """A program for each part of 200 x 200 numbers took minutes to compile."""
+    values = np.random.default_rng(0).normal(size=40_000).astype(np.float32)
+    assert float(jax.jit(least)(values)) == values.min()
+    few, many = (len(jax.make_jaxpr(least)(values[:n]).eqns) for n in (1_000, 40_000))
+    assert many < 4 * few
+
+
 @pytest.mark.parametrize(
     "values",
     [

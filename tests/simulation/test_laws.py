@@ -1,6 +1,7 @@
 """Laws of the simulator: what must not change its numbers does not, and what it counts adds up."""
 
 import _thread
+import dataclasses
 import signal
 import warnings
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 import jaxduel as jd
+from jaxduel.policies import RUCB
+from jaxduel.pytrees import register_dataclass
 from jaxduel.simulation import blocks, checkpoints
 from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.run import prepare
@@ -286,6 +289,23 @@ def test_cells_of_one_program_equal_runs_of_their_own():
         assert np.array_equal(alone.checkpoints, result.checkpoints)
         assert np.array_equal(alone.plays, result.plays)
         assert result.problem == problem.name
+
+
+def test_parameters_of_a_policy_from_outside_are_varied_in_one_program():
+    """Its plan is found by tracing, of one cell: parameters of stacked cells do not broadcast."""
+
+    @register_dataclass
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Own(RUCB):
+        """RUCB, but not of the package."""
+
+    problem, alphas = jd.problems.arithmetic(4), (0.51, 1.5)
+    policies = [Own(num_arms=4, active_arms=np.ones(4, bool), alpha=alpha) for alpha in alphas]
+    found = jd.simulate_many(policies, problem, 300, num_seeds=9)
+    for alpha, result in zip(alphas, found, strict=True):
+        policy = jd.policies.make("rucb", num_arms=4, alpha=alpha)
+        expected = jd.simulate_many([policy] * 2, problem, 300, num_seeds=9)[0]
+        assert np.array_equal(result.plays, expected.plays)
 
 
 @pytest.mark.slow

@@ -46,6 +46,11 @@ def test_undecided_rows_are_of_no_code(tmp_path):
     assert votes.read_as.left_out == {"*": 1}
 
 
+def test_both_readings_of_a_code_are_offered(tmp_path):
+    with pytest.raises(InputError, match=r"say --outcome 1=left, or --outcome 1=right, or"):
+        read(tmp_path, "1 1")
+
+
 @pytest.mark.parametrize("winners", ["0 1", "0 1 2", "1", "L", "0 0"])
 def test_several_codes_are_refused(winners, tmp_path):
     with pytest.raises(InputError, match=r"line 2: the winner, .* is of several codes: say --outc"):

@@ -1,6 +1,7 @@
 """Counts of votes: validation, groups of arms that met, and the complete core."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import jaxduel as jd
@@ -48,6 +49,17 @@ def test_groups_with_and_without_ties():
     votes = jd.votes.from_counts(wins, ties)
     assert votes.groups() == [(0, 3), (1, 4), (2,)]
     assert votes.groups(ties=True) == [(0, 1, 3, 4), (2,)]
+
+
+def test_a_table_names_the_arms():
+    table = pd.DataFrame([[0, 7], [3, 0]], index=["old", "new"], columns=["old", "new"])
+    assert jd.votes.from_counts(table, table * 0).arms == ("old", "new")
+    assert jd.votes.from_counts(table, arms=["a", "b"]).arms == ("a", "b")
+    assert jd.votes.from_counts(pd.DataFrame([[0, 7], [3, 0]])).arms == ("0", "1")
+    with pytest.raises(InputError, match="rows of wins are named old, new, and its columns new, o"):
+        jd.votes.from_counts(table[["new", "old"]])
+    with pytest.raises(InputError, match="wins and ties name other arms, or in another order"):
+        jd.votes.from_counts(table, table.iloc[::-1, ::-1])
 
 
 @pytest.mark.parametrize(

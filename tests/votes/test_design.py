@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 
 import jaxduel as jd
 from jaxduel.errors import InputError
-from jaxduel.votes.design import variances
+from jaxduel.votes.design import spread_of
 from jaxduel.votes.facts import facts
 from jaxduel.votes.sides import Sides
 from jaxduel.votes.voters import Voters
@@ -89,9 +89,40 @@ def test_variances_are_those_over_resampled_voters(model):
         times = np.bincount(rng.integers(200, size=200), minlength=200)[voters.voter]
         rows = np.column_stack([*voters[:3], *(times * kind for kind in voters[3:])])
         modes.append(jd.votes.fit(without(by_voters(rows)), model).strengths)
-    own, _ = variances(fit.posterior, fit.mode, voters)
-    ratio = np.var(modes, axis=0).sum() / own[:5].sum()
+    own, _ = spread_of(fit.posterior, fit.mode, voters).covariances(fit.mode)
+    ratio = np.var(modes, axis=0).sum() / own.diagonal()[:5].sum()
     assert abs(ratio - 1) < 4 * np.sqrt(2 / 400 / 4)
+
+
+def width(votes, *arms):
+    found = jd.votes.fit(votes).difference(*arms)
+    return found.high - found.low
+
+
+def test_an_arm_that_never_loses_hides_no_repeated_votes():
+    """Of 200 voters each repeats one vote on three arms five times, and 60 more voters one for a
+    fourth, which always wins: nothing says how these voters differ."""
+    rng, once = np.random.default_rng(7), []
+    for voter in range(260):
+        i, j = rng.choice(3, 2, replace=False)
+        once.append([voter, i, j, 1, 0, 0] if voter < 200 else [voter, 3, i, 1, 0, 0])
+    often = by_voters([[*row[:3], 5, 0, 0] for row in once])
+    assert jd.votes.fit(often).design_effect == pytest.approx(5, rel=4 / np.sqrt(200))
+    expected = width(without(by_voters(once)), 0, 1)
+    assert width(often, 0, 1) == pytest.approx(expected, rel=width_error(jd.votes.fit(often)))
+    assert width(often, 3, 0) > width(without(often), 3, 0)
+
+
+def test_pairs_are_as_wide_as_their_own_voters_make_them():
+    """Sixty voters repeat a vote on arms 0, 1 and 2 twenty times; 1,200 give one on 2, ..., 5."""
+    rng, once = np.random.default_rng(8), []
+    for voter in range(1_260):
+        i, j = rng.choice([0, 1, 2] if voter < 60 else [2, 3, 4, 5], 2, replace=False)
+        once.append([voter, i, j, 1, 0, 0])
+    often = by_voters([[*row[:3], 20 if row[0] < 60 else 1, 0, 0] for row in once])
+    usual = without(by_voters(once))
+    assert width(often, 0, 1) == pytest.approx(width(usual, 0, 1), rel=4 * 0.5 / np.sqrt(60))
+    assert width(often, 3, 4) < 1.5 * width(usual, 3, 4)
 
 
 @pytest.mark.parametrize("num_voters", [2, 40])

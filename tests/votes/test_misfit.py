@@ -7,6 +7,7 @@ import pytest
 from scipy import special, stats
 
 import jaxduel as jd
+from jaxduel.votes import deviance
 from tests.votes.cases import STRENGTHS, drawn
 
 MODELS = ("btl", "thurstone", "davidson")
@@ -74,6 +75,38 @@ def test_separated_votes_have_no_deviance():
     misfit = jd.votes.fit(jd.votes.from_counts(np.triu(np.full((4, 4), 9), 1))).misfit
     assert misfit.degrees_of_freedom == 3
     assert misfit.deviance == pytest.approx(0, abs=1e-3)
+
+
+def test_a_deviance_of_0_is_no_misfit():
+    """Arm 0 never loses: two strengths explain three pairs, whatever rounding leaves."""
+    misfit = jd.votes.fit(jd.votes.from_counts([[0, 100, 100], [0, 0, 60], [0, 40, 0]])).misfit
+    assert misfit.deviance < 1e-3
+    assert misfit.p_value == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "num", "each", "spread"),
+    [("davidson", 8, 50, 2.5), ("btl", 4, 1_000, 5.0), ("thurstone", 4, 1_000, 3.0)],
+)
+def test_rare_outcomes_are_no_misfit(model, num, each, spread):
+    """Of many votes on a pair few are ties, or wins of the weaker arm: no limit of many votes, but
+    each of them adds to the deviance."""
+    rng = np.random.default_rng(9)
+    logs = [drawn(rng, model, rng.normal(0, spread, num), each) for _ in range(60)]
+    found = [jd.votes.fit(votes, model).misfit for votes in logs]
+    errors = np.array([misfit.deviance - misfit.expected for misfit in found])
+    assert abs(errors.mean()) < 4 * errors.std() / np.sqrt(len(errors))
+    assert np.mean([misfit.p_value < 0.01 for misfit in found]) < 0.01 + 4 * np.sqrt(0.01 / 60)
+
+
+def test_rare_outcomes_join_those_of_few_votes(monkeypatch):
+    """Cumulants of 999 votes, summed over all outcomes, are near those of Poisson outcomes."""
+    n, p = np.full(3, 999), np.array([0.0005, 0.002, 0.004])
+    chances, statistics = np.stack([1 - p, p], axis=1), np.array([[1.0], [0]])
+    exact = deviance._cumulants(n, chances, statistics)
+    monkeypatch.setattr(deviance, "_MOST_OUTCOMES", 0)
+    for one, other in zip(exact, deviance._cumulants(n, chances, statistics), strict=True):
+        np.testing.assert_allclose(other, one, rtol=0.02, atol=0.02)
 
 
 def test_davidson_without_ties_is_tested_as_btl():

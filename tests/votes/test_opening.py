@@ -1,7 +1,9 @@
 """Packed files, encodings, separators, files without a header, and formats told by their start."""
 
+import bz2
 import gzip
 import io
+import lzma
 import zipfile
 
 import pytest
@@ -51,6 +53,21 @@ def test_an_archive_made_on_a_mac_has_a_second_file(tmp_path):
 def test_other_formats_are_gzipped_too(content, tmp_path):
     votes = jd.votes.read(written(tmp_path, gzip.compress(content.encode()), "log.gz"))
     assert votes.wins[0, 1] == 1
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_packed_files_are_read_alone_and_in_an_archive(pack, tmp_path):
+    packed = pack(VOTES.encode())
+    assert jd.votes.read(written(tmp_path, packed, "log")).wins.tolist() == WINS
+    inside = archive(votes_csv_gz=packed)
+    assert jd.votes.read(written(tmp_path, inside, "log.zip")).wins.tolist() == WINS
+    with pytest.raises(InputError, match=r"is damaged: it cannot be unpacked\.$"):
+        jd.votes.read(written(tmp_path, packed[: len(packed) // 2], "log"))
+
+
+def test_other_packers_are_named(tmp_path):
+    with pytest.raises(InputError, match="is packed by zstd: a plain file, or one packed by gzip"):
+        jd.votes.read(written(tmp_path, b"\x28\xb5\x2f\xfd" + bytes(20), "votes.csv.zst"))
 
 
 def test_bad_archives_get_a_sentence(tmp_path):

@@ -24,6 +24,28 @@ def test_ties(word, tmp_path):
     assert (votes.num_votes, votes.num_ties, votes.wins[1, 0]) == (2, 1, 1)
 
 
+def test_a_number_that_became_a_float_is_the_arm_of_that_number(tmp_path):
+    """As pandas writes a column of winners of which one is missing."""
+    votes = read(tmp_path, "left,right,winner\n2,1,1.0\n2,1,1.0\n1,2,2.0\n")
+    assert votes.arms == ("1", "2")
+    assert votes.wins.tolist() == [[0, 2], [1, 0]]
+    assert votes.notes == []
+    text = "left,right,winner\n2,1,1.0\n3,2,2.0\n1,3,4.0\n"
+    with pytest.raises(InputError, match=r"line 4: the winner, '4\.0', is neither '1' nor '3'"):
+        read(tmp_path, text)
+    votes = read(tmp_path, "left,right,winner\n1.0,2,1.0\n2,1.0,2\n")
+    assert votes.arms == ("1.0", "2")
+
+
+@pytest.mark.parametrize("name", ["nan", "NaN", "NA", "None", "null", "<NA>"])
+def test_a_missing_name_is_no_arm(name, tmp_path):
+    said = rf"line 3: the name of an arm is missing \({name}: rename an arm that is called so\)"
+    with pytest.raises(InputError, match=said):
+        read(tmp_path, f"left,right,winner\nada,bob,ada\nada,{name},ada\n")
+    with pytest.raises(InputError, match=said):
+        read(tmp_path, f"winner,loser\nada,bob\n{name},bob\n")
+
+
 def test_undecided_rows_are_refused_or_left_out(tmp_path):
     with pytest.raises(
         InputError, match=r"line 4: the winner, '', .*: --outcome unresolved=skip leaves"

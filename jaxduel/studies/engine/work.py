@@ -133,8 +133,9 @@ def lanes_of(group: Group, device: Device) -> int:
 
 def _sharing(prepared: Prepared, group: Group) -> Prepared:
     """Prepared cells whose seeds share lanes, if that is possible and pays."""
-    seeds = block_seeds(prepared.job.lanes, min(group.block_seeds, group.num_seeds))
-    return prepared._replace(job=with_seeds(prepared.job, seeds))
+    job, kind = prepared.job, prepared.checked[0].kind
+    seeds = block_seeds(job.lanes, min(group.block_seeds, group.num_seeds))
+    return prepared._replace(job=with_seeds(job, kind, seeds))
 
 
 @lru_cache(maxsize=_PREPARED)
