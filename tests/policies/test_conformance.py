@@ -375,3 +375,30 @@ def test_an_array_in_a_static_field_is_refused():
 def test_registry_refuses_a_name_that_is_taken():
     with pytest.raises(jd.InputError, match="'rucb' is taken by RUCB"):
         registry.register("rucb")(Broken)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", jd.policies.names())
+def test_programs_do_not_grow_with_the_arms(name):
+    """Compilation takes longer than the square of their length: one grew from 5,000 to 14,000 lines
+    and took 650 s."""
+
+    def length(num_arms):
+        policy = registry.make(name, num_arms=num_arms, horizon=100_000, **needed(name))
+        policy = registry.to_32_bits(policy)
+
+        def turn(policy, key):
+            state = policy.init(key)
+            plan = policy.act(state, key)
+            shape = plan.counts.shape if hasattr(plan, "counts") else ()
+            pulled = isinstance(plan, Pull | PullBatch)
+            outcome = jnp.zeros(shape, jnp.float32 if pulled else jnp.int32)
+            state = policy.update(state, plan, outcome, key)
+            return policy.quiet(state, jnp.int32(9), key) if hasattr(policy, "quiet") else state
+
+        keys = jax.random.split(jax.random.key(0), 8)
+        turns = jax.jit(jax.vmap(turn, in_axes=(None, 0)))
+        return len(turns.lower(policy, keys).as_text().splitlines())
+
+    few, many = (length(arms_for(name, num_arms)) for num_arms in (16, 256))
+    assert many < 2 * few  # counts of 33 arms and more are sums of parts
