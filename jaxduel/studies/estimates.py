@@ -63,6 +63,8 @@ class Estimate:
     def __str__(self) -> str:
         if self.runs is None:
             return f"{self.value:.4g}"
+        if math.isnan(self.lower) and math.isnan(self.upper):
+            return f"{self.value:.3g}, no interval"
         return f"{self.value:.3g} [{self.lower:.3g}, {self.upper:.3g}]"
 
 

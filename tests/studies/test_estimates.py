@@ -88,6 +88,7 @@ def test_quotients_and_differences_add_squares_of_the_ends():
     assert quotient.interval == pytest.approx((3 / factor, 3 * factor))
     assert quotient.runs == 10
     assert str(difference) == "4 [-1, 9]"
+    assert str(Estimate(4.0, np.nan, np.nan, 1)) == "4, no interval"
 
 
 def test_a_quotient_of_independent_means_covers_the_truth():
