@@ -210,6 +210,7 @@ def worst_case(
         for params in first:
             problem = replace(parametrised(space.instance, params).problem, name=space.name)
             climbed.require_playable(problem, max(num_seeds, fresh_seeds))
+            climbed.require_bound(params)
         runs = num_starts * steps * num_seeds + (3 * num_starts + 1) * fresh_seeds
         name = registry.name_of(policy)
         with Progress(f"worst case of {name}", runs, "runs", progress) as shown:

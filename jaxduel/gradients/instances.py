@@ -24,6 +24,9 @@ InstanceFn = Callable[[Any], Any]
 """From parameters, any pytree of floating-point arrays, to an instance: a (K, K) matrix of
 preferences, or an `ArmsProblem` of traced means."""
 
+_ROUNDING = 1e-6
+"""Share of the largest derivative that those of p_ij and p_ji may miss the sum 0 by."""
+
 
 class Parametrised(NamedTuple):
     """An instance, and its derivatives with respect to n parameters, flattened."""
@@ -75,6 +78,7 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
                 _require_fixed_spread(instance_fn, wide)
         else:
             played = problem.preferences
+            _require_both_triangles(slopes)
             slopes = (slopes - slopes.swapaxes(0, 1)) / 2
     if not np.isfinite(slopes).all():
         entry = tuple(int(i) for i in np.argwhere(~np.isfinite(slopes))[0])
@@ -158,6 +162,19 @@ def _validated(instance: Any) -> DuelingProblem | ArmsProblem:
         return gaussian(means, np.asarray(instance.std), instance.name)
     name = instance.name if isinstance(instance, DuelingProblem) else "instance_fn(params)"
     return from_matrix(np.asarray(_values(instance)), name)
+
+
+def _require_both_triangles(slopes: np.ndarray) -> None:
+    """Raises InputError if p + p.T = 1 holds at the parameters alone: (K, K, n) derivatives."""
+    sums = np.abs(slopes + slopes.swapaxes(0, 1))
+    size = np.abs(slopes).max(initial=0.0)
+    if np.isfinite(size) and sums.max(initial=0.0) > _ROUNDING * size:
+        i, j, n = (int(at) for at in np.unravel_index(np.argmax(sums), sums.shape))
+        raise InputError(
+            f"instance_fn moves p[{i}, {j}] by {slopes[i, j, n]:.6g} times a change of parameter "
+            f"{n}, and p[{j}, {i}] by {slopes[j, i, n]:.6g} (counted from 0): p + p.T = 1 must "
+            "hold for all parameters, in both triangles."
+        )
 
 
 def _require_fixed_spread(instance_fn: InstanceFn, params: Any) -> None:

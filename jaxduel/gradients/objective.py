@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxduel.errors import InputError
 from jaxduel.gradients.score import regret_gradient
 from jaxduel.gradients.spaces import Space
 from jaxduel.policies.base import Policy
@@ -51,6 +52,8 @@ class Objective:
         with jax.enable_x64(True):
             bound, slope = jax.value_and_grad(self._bound)(jnp.asarray(params))
         bound, slope = float(bound), np.asarray(slope)
+        if bound <= 0:
+            return np.nan, np.nan, np.full(slope.shape, np.nan)
         return value / bound, sem / bound, (gradient - value / bound * slope) / bound
 
     def require_playable(self, problem: Problem, num_seeds: int) -> None:
@@ -59,6 +62,15 @@ class Objective:
         for policy in (self.policy, self.against):
             if policy is not None:
                 CheckedCell(policy, problem, self.horizon, settings.checkpoints, settings)
+
+    def require_bound(self, params: np.ndarray) -> None:
+        """Raises InputError for a ratio to a lower bound of 0."""
+        if self.name == "ratio" and self.bound(params) <= 0:
+            raise InputError(
+                "worst_case: where every arm is a winner, as at a start of "
+                f"'{self.space.name}', the lower bound is 0, and there is no ratio to it: the "
+                "objective regret or difference, or more arms, are needed."
+            )
 
     def problem(self, params: np.ndarray, name: str) -> DuelingProblem:
         """The instance at `params`, named `name`."""
@@ -80,8 +92,7 @@ class Objective:
         if self.against is not None:
             values = values - self._runs(self.against, problem, num_seeds, key)
         if self.name == "ratio":
-            with jax.enable_x64(True):
-                values = values / float(self._bound(jnp.asarray(params)))
+            values = values / (self.bound(params) or np.nan)
         of_seeds = moments_of(values)
         return float(of_seeds.mean), float(of_seeds.sem)
 
@@ -113,6 +124,11 @@ class Objective:
             devices=self.devices,
         )
         return found.at()
+
+    def bound(self, params: np.ndarray) -> float:
+        """The lower bound of regret at T, at least 0."""
+        with jax.enable_x64(True):
+            return float(self._bound(jnp.asarray(params)))
 
     def _bound(self, params: Any) -> Any:
         """The lower bound of regret at T."""

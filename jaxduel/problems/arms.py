@@ -284,6 +284,8 @@ def adaptive_grid_family(num_arms: int, horizon: int, num_batches: int) -> tuple
     """
     num_arms = _checked_arms("adaptive_grid_family", num_arms)
     most = real_number(horizon, "adaptive_grid_family: horizon")
+    if not 1 <= most < np.inf:
+        raise InputError(f"adaptive_grid_family: the horizon must be at least 1, not {most:g}.")
     if not isinstance(num_batches, int | np.integer) or not 1 <= num_batches <= most:
         raise InputError(
             f"adaptive_grid_family: num_batches must be a whole number in 1..{most:g}, not "

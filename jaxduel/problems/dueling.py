@@ -22,7 +22,7 @@ GAP_KINDS = ("average", "weak", "copeland", "borda", "binary weak", "binary stro
 MAX_ARMS = 4000
 """The largest matrix that is read or made: its checks take about half a minute."""
 _OF_CONDORCET_WINNER = ("average", "weak", "binary weak", "binary strong")
-_TOLERANCE = 1e-6
+TOLERANCE = 1e-6
 TIE = 1e-9
 """Preferences this close to 1/2 are ties, up to rounding."""
 _BORDA_TIE = 1e-12
@@ -281,17 +281,17 @@ def from_matrix(
     _refuse(name, matrix, ~np.isfinite(matrix), "entries must be finite probabilities")
     outside = (matrix < 0) | (matrix > 1)
     _refuse(name, matrix, outside, f"entries must lie in [0, 1]{_other_units(matrix)}")
-    off_diagonal = np.abs(np.diagonal(matrix) - 0.5) > _TOLERANCE
+    off_diagonal = np.abs(np.diagonal(matrix) - 0.5) > TOLERANCE
     _refuse(name, matrix, np.diag(off_diagonal), "the diagonal, an arm against itself, must be 1/2")
     sums = matrix + matrix.T
     i, j = np.unravel_index(np.argmax(np.abs(sums - 1)), sums.shape)
-    if abs(sums[i, j] - 1) > _TOLERANCE:
-        count = int(np.sum(np.triu(np.abs(sums - 1) > _TOLERANCE)))
+    if abs(sums[i, j] - 1) > TOLERANCE:
+        count = int(np.sum(np.triu(np.abs(sums - 1) > TOLERANCE)))
         raise InputError(
             f"matrix '{name}' has p[{i}, {j}] + p[{j}, {i}] = "
             f"{matrix[i, j]:.6g} + {matrix[j, i]:.6g} = {sums[i, j]:.6g} "
             f"(the worst of {count} such pairs, arms counted from 0): each pair must sum to 1 "
-            f"within {_TOLERANCE:g}."
+            f"within {TOLERANCE:g}."
         )
     preferences = frozen(_symmetrised(matrix))
     tied = None if ties is None else _ties(ties, name, matrix)
@@ -316,11 +316,11 @@ def _ties(ties: Any, name: str, matrix: np.ndarray) -> np.ndarray | None:
         raise InputError(f"matrix '{where}' has shape {tied.shape}, and p has {matrix.shape}.")
     _refuse(where, tied, ~np.isfinite(tied), "entries must be finite probabilities")
     _refuse(where, tied, tied < 0, "entries must be probabilities")
-    _refuse(where, tied, np.abs(tied - tied.T) > _TOLERANCE, "ties are symmetric")
+    _refuse(where, tied, np.abs(tied - tied.T) > TOLERANCE, "ties are symmetric")
     _refuse(where, tied, np.diag(np.diagonal(tied) > 0), "an arm against itself has no ties: 0")
     room = 2 * np.minimum(matrix, matrix.T)
     i, j = np.unravel_index(np.argmax(tied - room), tied.shape)
-    if tied[i, j] > room[i, j] + _TOLERANCE:
+    if tied[i, j] > room[i, j] + TOLERANCE:
         raise InputError(
             f"matrix '{where}' has {tied[i, j]:.6g} at [{i}, {j}] (counted from 0): a tie counts "
             f"half for either arm, so that p = {matrix[i, j]:.6g} leaves at most {room[i, j]:.6g}."
@@ -347,7 +347,7 @@ def _refuse(name: str, matrix: np.ndarray, wrong: np.ndarray, accepted: str) -> 
     if wrong.any():
         i, j = np.argwhere(wrong)[0]
         raise InputError(
-            f"matrix '{name}' has {matrix[i, j]:.6g} at [{i}, {j}] (counted from 0): {accepted}."
+            f"matrix '{name}' has {matrix[i, j]:.10g} at [{i}, {j}] (counted from 0): {accepted}."
         )
 
 
@@ -355,7 +355,7 @@ def _other_units(matrix: np.ndarray) -> str:
     """Advice on percentages and counts of wins, if the entries off the diagonal look like these;
     else empty."""
     off = ~np.eye(len(matrix), dtype=bool)
-    if np.all(np.abs(matrix + matrix.T - 100)[off] <= 100 * _TOLERANCE):
+    if np.all(np.abs(matrix + matrix.T - 100)[off] <= 100 * TOLERANCE):
         return "; divide percentages by 100"
     if np.all((matrix >= 0) & (matrix == np.floor(matrix)), where=off):
         return (

@@ -18,7 +18,7 @@ from jax.typing import ArrayLike
 from jaxduel.arguments import real_numbers
 from jaxduel.errors import InputError, shorten
 from jaxduel.numerics.threefry import host_bits, is_threefry
-from jaxduel.problems.dueling import MAX_ARMS, DuelingProblem, from_matrix
+from jaxduel.problems.dueling import MAX_ARMS, TIE, DuelingProblem, from_matrix
 
 _PARTITIONABLE = "jax_threefry_partitionable"
 _WEIGHT_RANGE = 1e300
@@ -154,7 +154,7 @@ def batched_lower_bound(
         )
     decay = horizon ** (-(level - 1) / (2 * num_batches))
     gap = math.sqrt(num_arms) / (24 * num_batches) * decay
-    return _one_winner(num_arms, winner, gap, f"batched-lower-bound(K={num_arms})")
+    return _one_winner(num_arms, winner, _checked_gap(gap), f"batched-lower-bound(K={num_arms})")
 
 
 def arithmetic(num_arms: int = 8, step: float = 0.05) -> DuelingProblem:
@@ -175,7 +175,7 @@ def arithmetic(num_arms: int = 8, step: float = 0.05) -> DuelingProblem:
       [0.5, 0.6, 0.7, 0.8]
     """
     num_arms, step = _checked_arms(num_arms), _checked_number("step", step)
-    if not 0 < step * (num_arms - 1) <= 0.5 * (1 + 1e-12):
+    if not (step > TIE and step * (num_arms - 1) <= 0.5 * (1 + 1e-12)):
         raise InputError(
             f"step {step:g} is out of range: with {num_arms} arms it must be positive and at most "
             f"{0.5 / (num_arms - 1):g}."
@@ -352,8 +352,8 @@ def _checked_whole(name: str, value: int, least: int) -> int:
 
 def _checked_gap(gap: float) -> float:
     gap = _checked_number("gap", gap)
-    if not 0 < gap <= 0.5:
-        raise InputError(f"gap {gap:g} is out of range: it must lie in (0, 1/2].")
+    if not TIE < gap <= 0.5:
+        raise InputError(f"gap {gap:g} is out of range: it must lie in ({TIE:g}, 1/2].")
     return gap
 
 

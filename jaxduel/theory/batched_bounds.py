@@ -22,6 +22,9 @@ from jaxduel.problems import DuelingProblem, broken_assumptions
 from jaxduel.theory.divergence import namespace
 from jaxduel.theory.margins import Instance, best_arm, evaluate, has_condorcet_winner, on_host
 
+MOST_BATCHES = 100_000
+"""Most batches in a report: bounds of grids of times take time in their number."""
+
 
 def pcomp_bound(instance: Instance, horizon: int, num_batches: int) -> Any:
     """An upper bound on PCOMP's expected regret, Theorem 3.1: 3 K T^(1/B) log(6 T K^2 B) sum_j
@@ -126,6 +129,10 @@ def rounds_asked_for(
     if horizon is None or num_batches is None:
         return None
     require_rounds(horizon, num_batches, least, letter)
+    if num_batches > MOST_BATCHES:
+        raise InputError(
+            f"{letter} must be at most {MOST_BATCHES:,} in a report of bounds, not {num_batches:,}."
+        )
     return int(horizon), int(num_batches)
 
 

@@ -70,7 +70,7 @@ def identification_lower_bound(instance: Instance | ArmsProblem, delta: float) -
       '2120'
     """
     require_probability(delta, "delta")
-    information = (1 - 2 * delta) * math.log((1 - delta) / delta) if delta < 0.5 else 0.0
+    information = (1 - 2 * delta) * (math.log1p(-delta) - math.log(delta)) if delta < 0.5 else 0.0
     if isinstance(instance, ArmsProblem):
         return information * characteristic_time(instance).time
     return evaluate(_votes, instance, _require_one_to_name, has_condorcet_winner, information)

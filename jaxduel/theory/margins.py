@@ -18,7 +18,7 @@ from jax.core import Tracer
 
 from jaxduel.errors import InputError
 from jaxduel.problems import ArmsProblem, DuelingProblem, from_matrix
-from jaxduel.problems.dueling import require_dueling
+from jaxduel.problems.dueling import TOLERANCE, require_dueling
 from jaxduel.problems.piecewise import PiecewiseProblem, require_constant
 from jaxduel.theory.divergence import namespace
 
@@ -47,7 +47,7 @@ def evaluate(
       check: raises InputError for a problem to which the bound does not apply. Arrays that are not
         traced are checked as the problems that they would make.
       defined: the same for margins of JAX, as a boolean scalar: the value and its gradient are NaN
-        where it is false, or where a margin is outside [-1, 1].
+        where it is false, or where the array is no matrix of preferences.
       *numbers: further arguments of the formula.
 
     Returns:
@@ -109,6 +109,8 @@ def _in_jax(
     preferences: jax.Array,
     *numbers: jax.Array,
 ) -> jax.Array:
-    x = margins(preferences.astype(jnp.promote_types(preferences.dtype, jnp.float32)))
-    valid = defined(x) & jnp.all(jnp.abs(x) <= 1)
+    p = preferences.astype(jnp.promote_types(preferences.dtype, jnp.float32))
+    x = margins(p)
+    possible = (p >= 0) & (p <= 1) & (jnp.abs(p + p.T - 1) <= TOLERANCE)
+    valid = defined(x) & jnp.all(possible)
     return jnp.where(valid, 1.0, jnp.nan).astype(x.dtype) * formula(x, *numbers)

@@ -170,6 +170,13 @@ def test_bad_arguments(settings, message):
         worst_case(PCOMP, space("btl", 3), **settings)
 
 
+def test_there_is_no_ratio_to_a_lower_bound_of_0():
+    """Of three arms in a cycle all are winners, and no arm is worse than another."""
+    policy = jd.policies.make("rucb", num_arms=3)
+    with pytest.raises(InputError, match="every arm is a winner, as at a start of 'cycle'"):
+        worst_case(policy, space("cycle", 3), 100, objective="ratio")
+
+
 def test_a_horizon_is_needed():
     with pytest.raises(InputError, match="no horizon of its own"):
         worst_case(jd.policies.make("rmed1", num_arms=3), space("btl", 3))

@@ -233,6 +233,11 @@ def test_bernoulli_arms():
         (lambda x: jd.problems.bernoulli([x, 0.5]), 0.6, r"a function of JAX, .*ArmsProblem\("),
         (lambda x: two_arms(float(x)), 0.6, "a function of JAX"),
         (lambda x: two_arms(np.exp(x)), -0.5, "a function of JAX"),
+        (
+            lambda x: jnp.array([[0.5, 0.6], [0.4, 0.5]]).at[0, 1].set(x),
+            0.6,
+            r"moves p\[0, 1\] by 1 times .* parameter 0, and p\[1, 0\] by 0 .*both triangles",
+        ),
     ],
 )
 def test_bad_instances(instance_fn, params, message):

@@ -202,6 +202,8 @@ def test_batched_lower_bound_gaps():
         (lambda: generators.batched_lower_bound(5, 3, 10, 1.5), "level = 1.5: an integer"),
         (lambda: generators.batched_lower_bound(5, 3, 10, 1, True), "winner = True: an integer"),
         (lambda: generators.batched_lower_bound(145, 1, 10, 1), "K <= 144 B"),
+        (lambda: generators.batched_lower_bound(2, 9, 10**300, 9), "gap .* is out of range"),
+        (lambda: generators.copeland_cycle(5, 1e-9), r"gap 1e-09 .* must lie in \(1e-09, 1/2\]"),
     ],
 )
 def test_bad_parameters(build, message):

@@ -124,7 +124,9 @@ def test_the_text():
     assert unknown.startswith("  add --horizon T --batches B for: BaSE, minimax grid; ")
 
 
-@pytest.mark.parametrize("at", [(100, None), (None, 4), (100, 0), (100, 101), (2**31, 4)])
+@pytest.mark.parametrize(
+    "at", [(100, None), (None, 4), (100, 0), (100, 101), (2**31, 4), (10**7, 10**6)]
+)
 def test_bad_input(at):
     with pytest.raises(InputError):
         jd.theory.bounds(jd.problems.one_better_arm(3), *at)

@@ -175,6 +175,17 @@ def test_where_bounds_are_not_defined_traced_arrays_give_nan(entry, bounds):
     assert np.isnan(gradients[:bounds]).all()
 
 
+@pytest.mark.parametrize(
+    ("at", "entry"), [((0, 1), 1.2), ((0, 1), 0.55), ((2, 2), 0.4), ((1, 0), -0.1)]
+)
+def test_what_is_no_matrix_of_preferences_is_nan_where_traced(at, entry):
+    p = instance(0, 5, True)
+    p[at] = entry
+    gradients, values = gradients_and_values(p)
+    assert np.isnan(values).all()
+    assert np.isnan(gradients).all()
+
+
 def test_without_a_condorcet_winner_their_bounds_are_nan():
     gradients, values = gradients_and_values(jd.problems.load("gap").preferences)
     np.testing.assert_array_equal(np.isnan(values), [name in CONDORCET for name in ALL])

@@ -65,6 +65,15 @@ def test_random_gaps_have_one_optimum(seed):
         assert jd.theory.ecw_optimum_is_unique(problem)
 
 
+@pytest.mark.parametrize("gap", [1e-3, 5e-6, 3e-6, 1e-6, 1e-7])
+def test_a_pair_that_costs_nearly_nothing_is_no_second_optimum(gap):
+    """Arm 1 loses to arm 0 by `gap`: (4) asks for e_01 = e_02 = 1, and e_12 > 0 costs something."""
+    p = [[0.5, 0.5 + gap, 0.7], [0.5 - gap, 0.5, 0.6], [0.3, 0.4, 0.5]]
+    problem = jd.problems.from_matrix(p)
+    assert jd.theory.copeland_optimum_is_unique(problem)
+    assert jd.theory.ecw_optimum_is_unique(problem)
+
+
 def test_slack_in_the_cost_is_no_second_optimum():
     """The pair of the gap of 1e-4 costs 1e8 times as much as others: slack moves those."""
     wide = from_margins([1e-4, 0.45, 0.45])
