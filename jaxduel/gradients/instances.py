@@ -72,6 +72,12 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
                 "the values of its parameters, as NumPy and the generators of jaxduel.problems do: "
                 "use jax.numpy, and jaxduel.problems.ArmsProblem(means, std) for arms with rewards."
             ) from None
+        if not np.isfinite(slopes).all():
+            entry = tuple(int(i) for i in np.argwhere(~np.isfinite(slopes))[0])
+            raise InputError(
+                f"instance_fn has a derivative that is not finite: that of entry {entry[:-1]} with "
+                f"respect to parameter {entry[-1]} (counted from 0)."
+            )
         if isinstance(problem, ArmsProblem):
             played = problem.means
             if problem.std is not None:
@@ -80,12 +86,6 @@ def parametrised(instance_fn: InstanceFn, params: Any) -> Parametrised:
             played = problem.preferences
             _require_both_triangles(slopes)
             slopes = (slopes - slopes.swapaxes(0, 1)) / 2
-    if not np.isfinite(slopes).all():
-        entry = tuple(int(i) for i in np.argwhere(~np.isfinite(slopes))[0])
-        raise InputError(
-            f"instance_fn has a derivative that is not finite: that of entry {entry[:-1]} with "
-            f"respect to parameter {entry[-1]} (counted from 0)."
-        )
 
     def tree_of(rows: np.ndarray) -> Any:
         ends = np.cumsum([np.size(x) for x in leaves])[:-1]
@@ -167,8 +167,7 @@ def _validated(instance: Any) -> DuelingProblem | ArmsProblem:
 def _require_both_triangles(slopes: np.ndarray) -> None:
     """Raises InputError if p + p.T = 1 holds at the parameters alone: (K, K, n) derivatives."""
     sums = np.abs(slopes + slopes.swapaxes(0, 1))
-    size = np.abs(slopes).max(initial=0.0)
-    if np.isfinite(size) and sums.max(initial=0.0) > _ROUNDING * size:
+    if sums.max(initial=0.0) > _ROUNDING * np.abs(slopes).max(initial=0.0):
         i, j, n = (int(at) for at in np.unravel_index(np.argmax(sums), sums.shape))
         raise InputError(
             f"instance_fn moves p[{i}, {j}] by {slopes[i, j, n]:.6g} times a change of parameter "
