@@ -306,6 +306,11 @@ def require_dueling(problem: Any, where: str) -> None:
             "jaxduel.problems.load or from_matrix returns, not be of type "
             f"{type(problem).__name__}."
         )
+    if np.ndim(problem.preferences) != 2:
+        raise InputError(
+            f"{where}: '{problem.name}' is a stack of instances, of shape "
+            f"{np.shape(problem.preferences)}: one at a time, or jax.vmap, is needed."
+        )
 
 
 def _ties(ties: Any, name: str, matrix: np.ndarray) -> np.ndarray | None:

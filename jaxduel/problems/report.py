@@ -18,7 +18,7 @@ from jaxduel.problems.assumptions import (
     sti_violation,
     total_order_violation,
 )
-from jaxduel.problems.dueling import GAP_KINDS, DuelingProblem
+from jaxduel.problems.dueling import GAP_KINDS, DuelingProblem, require_dueling
 from jaxduel.problems.piecewise import require_constant
 
 _NAMED = 4
@@ -198,7 +198,10 @@ def examine(problem: DuelingProblem | ArmsProblem) -> MatrixReport | ArmsReport:
         Copeland          arm 0, beating 3 of 3
     """
     require_constant(problem, "examine")
-    return _of_arms(problem) if isinstance(problem, ArmsProblem) else _of_matrix(problem)
+    if isinstance(problem, ArmsProblem):
+        return _of_arms(problem)
+    require_dueling(problem, "examine")
+    return _of_matrix(problem)
 
 
 def _of_arms(problem: ArmsProblem) -> ArmsReport:

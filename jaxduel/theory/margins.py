@@ -59,6 +59,7 @@ def evaluate(
         a problem of another kind.
     """
     if on_host(instance):
+        require_dueling(instance, "bounds")
         check(instance)
         return float(formula(margins(np.asarray(instance.preferences, np.float64)), *numbers))
     if isinstance(instance, ArmsProblem | PiecewiseProblem):

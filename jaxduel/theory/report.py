@@ -13,6 +13,7 @@ from jaxduel.policies import registry
 from jaxduel.problems import ArmsProblem, DuelingProblem, sst_violation, sti_violation
 from jaxduel.problems.arm_names import arm_text
 from jaxduel.problems.assumptions import tie_violation
+from jaxduel.problems.dueling import require_dueling
 from jaxduel.problems.piecewise import require_constant
 from jaxduel.theory.arms_report import ARM_THEOREMS, ArmBoundsReport, arm_bounds
 from jaxduel.theory.batched_bounds import pcomp_bound, rounds_asked_for, scomp2_order, scomp_order
@@ -127,6 +128,7 @@ def bounds(
     require_constant(problem, "bounds")
     if isinstance(problem, ArmsProblem):
         return arm_bounds(problem, horizon, num_batches)
+    require_dueling(problem, "bounds")
     margins = np.asarray(problem.preferences, dtype=np.float64) - 0.5
     losses = np.sum(margins < 0, axis=1)
     apart = np.abs(margins[np.triu_indices(problem.num_arms, 1)])

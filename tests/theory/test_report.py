@@ -1,4 +1,5 @@
 import jax
+import numpy as np
 import pytest
 
 import jaxduel as jd
@@ -122,6 +123,20 @@ def test_bad_input(at):
 def test_names_and_matrices_are_no_problems(read, given):
     with pytest.raises(InputError, match=rf"the problem must .* of type {type(given).__name__}\."):
         read(given)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        *(jd.theory.bounds, jd.theory.copeland_lower_bound, jd.theory.ecw_constant),
+        *(jd.theory.condorcet_lower_bound, jd.problems.examine, jd.problems.preference_order),
+    ],
+)
+def test_a_stack_of_instances_is_refused(read):
+    coins = np.array([[0.5, 0.7], [0.3, 0.5]])
+    stack = jd.problems.DuelingProblem(np.stack([coins, coins]))
+    with pytest.raises(InputError, match=r"is a stack of instances, of shape \(2, 2, 2\): one at"):
+        read(stack)
 
 
 @pytest.mark.parametrize("given", ["arxiv", None])
