@@ -190,7 +190,7 @@ class Reading:
     voter: MaybeName = None
     """column of who voted: votes of one are not independent."""
     last_of: MaybeName = None
-    """columns, as in voter,pair: the last row of votes alike in all."""
+    """columns, as in voter,pair: the last row alike in all."""
     header: Annotated[Names, arg(name="no-header")] = ()
     """names of the columns of a file without a header."""
     core: MaybeCount = None
