@@ -84,11 +84,10 @@ def playable(policy: Any, problem: Problem, regret: str) -> DuelingProblem:
             f"the policy has {policy.num_arms} arms and {problem.name} has {problem.num_arms}: "
             "they must agree."
         )
-    if regret == "average" and problem.condorcet_winner is None:
+    active = np.flatnonzero(policy.active_arms)
+    played = DuelingProblem(problem.preferences[np.ix_(active, active)], problem.name)
+    if regret == "average" and played.condorcet_winner is None:
         raise InputError(
             f"'{problem.name}' has no Condorcet winner, which 'average' regret needs: use 'borda'."
         )
-    active = np.flatnonzero(policy.active_arms)
-    played = problem.preferences[np.ix_(active, active)]
-    DuelingProblem(played, problem.name).gaps(regret)
     return problem

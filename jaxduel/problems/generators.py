@@ -90,7 +90,7 @@ def condorcet_hard(key: jax.Array, num_arms: int = 100, gap: float | None = None
     Args:
       key: a JAX PRNG key.
       num_arms: K >= 2.
-      gap: p_wj - 1/2 of the winner, in (0, 1/2]; drawn uniformly from (0, 1/2) if left out. The
+      gap: p_wj - 1/2 of the winner, in (1e-9, 1/2]; drawn uniformly from (0, 1/2) if left out. The
         winner that a key draws does not depend on it.
 
     Raises:
@@ -164,7 +164,7 @@ def arithmetic(num_arms: int = 8, step: float = 0.05) -> DuelingProblem:
 
     Args:
       num_arms: K >= 2.
-      step: positive, at most 1 / (2 (K - 1)).
+      step: above 1e-9, at most 1 / (2 (K - 1)).
 
     Raises:
       InputError: a parameter outside these ranges.
@@ -177,8 +177,8 @@ def arithmetic(num_arms: int = 8, step: float = 0.05) -> DuelingProblem:
     num_arms, step = _checked_arms(num_arms), _checked_number("step", step)
     if not (step > TIE and step * (num_arms - 1) <= 0.5 * (1 + 1e-12)):
         raise InputError(
-            f"step {step:g} is out of range: with {num_arms} arms it must be positive and at most "
-            f"{0.5 / (num_arms - 1):g}."
+            f"step {step:g} is out of range: with {num_arms} arms it must be positive, above "
+            f"{TIE:g}, and at most {0.5 / (num_arms - 1):g}."
         )
     arms = np.arange(num_arms)
     matrix = np.clip(0.5 + step * (arms[None, :] - arms[:, None]), 0.0, 1.0)
@@ -197,7 +197,7 @@ def copeland_cycle(num_arms: int = 500, gap: float = 0.1) -> DuelingProblem:
 
     Args:
       num_arms: K >= 3.
-      gap: |p_ij - 1/2| of every pair, in (0, 1/2].
+      gap: |p_ij - 1/2| of every pair, in (1e-9, 1/2].
 
     Raises:
       InputError: a parameter outside these ranges.
@@ -292,7 +292,7 @@ def random_tournament(key: jax.Array, num_arms: int, gap: float = 0.1) -> Duelin
     Args:
       key: a JAX PRNG key.
       num_arms: K >= 2.
-      gap: in (0, 1/2].
+      gap: in (1e-9, 1/2].
 
     Raises:
       InputError: a bad key, number of arms or gap.

@@ -34,8 +34,8 @@ class Spread(NamedTuple):
 
     ratios: np.ndarray  # (P, P) float64
     """M."""
-    noise: float
-    """Share by which M is shrunk toward its mean."""
+    shrunk: np.ndarray  # (P, P) float64
+    """M, shrunk toward its mean by as much as it is noise, or toward 1 where that is less."""
     num_voters: int
 
     def covariances(self, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
@@ -83,10 +83,11 @@ def spread_of(posterior: Posterior, mode: Mode, voters: Voters) -> Spread:
     squares = np.sum((scale * sums) ** 2)
     error = scale**2 * fourth - squares / count
     # without the mean of all strengths, of which votes say nothing: there M is 1
-    level = (np.trace(ratios) - 1) / (size - 1)
-    distance = np.sum(ratios**2) - 1 - (size - 1) * level**2
+    mean_ratio = (np.trace(ratios) - 1) / (size - 1)
+    distance = np.sum(ratios**2) - 1 - (size - 1) * mean_ratio**2
     noise = min(error / distance, 1.0) if distance > 0 else 1.0
-    return Spread(ratios, float(noise), count)
+    shrunk = (1 - noise) * ratios + noise * max(mean_ratio, 1.0) * np.eye(size)
+    return Spread(ratios, shrunk, count)
 
 
 def widened(draws: Draws, posterior: Posterior, mode: Mode, spread: Spread) -> Draws:
@@ -98,10 +99,8 @@ def widened(draws: Draws, posterior: Posterior, mode: Mode, spread: Spread) -> D
       mode: its mode.
       spread: the variances by the sandwich.
     """
-    size, degrees = len(mode.parameters), spread.num_voters - 1
-    level = max((np.trace(spread.ratios) - 1) / (size - 1), 1.0)
-    shrunk = (1 - spread.noise) * spread.ratios + spread.noise * level * np.eye(size)
-    squares, directions = np.linalg.eigh(shrunk)
+    degrees = spread.num_voters - 1
+    squares, directions = np.linalg.eigh(spread.shrunk)
     stretch = (directions * np.sqrt(np.maximum(squares, 1))) @ directions.T
     half = np.linalg.cholesky(mode.information)
     move = half @ stretch @ np.linalg.inv(half)  # of rows: in units of independent votes, and back

@@ -17,7 +17,7 @@ from jaxduel.problems.strengths import Posterior, davidson, preferences
 
 _MOST_OUTCOMES = 1_000
 """Most outcomes of a pair over which its cumulants are summed; beyond, the limit of many votes is
-taken."""
+taken, where rare outcomes have independent Poisson laws."""
 _RARE, _MOST_RARE = 5, 64
 """An outcome with a smaller expected number of votes is rare, and has fewer than so many."""
 _SMALLEST = 1e-300
@@ -106,7 +106,8 @@ def _cumulants(n: np.ndarray, chances: np.ndarray, statistics: np.ndarray) -> _P
         outcomes = _outcomes(int(size), len(statistics))
         if outcomes is None:
             common = p * (size * p >= _RARE)
-            rare = _rare(size * p * (common == 0))
+            few = size * p * (common == 0)
+            rare = _rare(few)
             freedom = (common > 0).sum(axis=1) - 1
             away = statistics - (common @ statistics / common.sum(axis=1)[:, None])[:, None]
             away_away = away[..., :, None] * away[..., None, :]
@@ -117,7 +118,7 @@ def _cumulants(n: np.ndarray, chances: np.ndarray, statistics: np.ndarray) -> _P
                 size * _covariance(p, statistics),
                 2 * size * _covariance(common, statistics)
                 + np.einsum("nc,ncab->nab", rare[3], away_away),
-                np.einsum("nc,ncab,ncd->nabd", size * p * (common == 0), away_away, away),
+                np.einsum("nc,ncab,ncd->nabd", few, away_away, away),
             )
         else:
             logs = np.log(p) @ outcomes.T

@@ -46,7 +46,7 @@ def _of_voters(fit: Fit) -> Iterator[str]:
         return
     few = fit.votes.voters.num_voters < _FEW_VOTERS
     yield (
-        "intervals allow for voters: variances of strengths are "
+        "intervals allow for voters: variances of differences are "
         f"{fit.design_effect:.2f} times those of independent votes"
         + ", and intervals no shorter than theirs" * (fit.design_effect < 1)
         + "; so few voters tell little of it, hence long intervals" * few

@@ -91,7 +91,8 @@ class Misfit:
     @property
     def p_value(self) -> float:
         """Probability that a gamma law with mean `expected` and deviation `std` exceeds the
-        deviance; with many votes a pair the law is chi-square. NaN without degrees of freedom.
+        deviance; with many votes a pair the law is chi-square. 1 for a deviance of 0, and NaN
+        without degrees of freedom.
         """
         from scipy.stats import gamma
 

@@ -30,6 +30,8 @@ _PACKERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zX": lzma.open}
 """Functions that unpack files, by the bytes these begin with."""
 _ENDINGS = (".gz", ".bz2", ".xz")
 _UNKNOWN = {b"\x28\xb5\x2f\xfd": "zstd", b"7z\xbc\xaf": "7z", b"Rar!": "rar"}
+_MOST_LAYERS = 2
+"""Most packers around a file, such as gzip inside a zip archive: archives may hold themselves."""
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 DEFAULT = "utf-8-sig"
 """Encoding of files, if none is given: UTF-8, with or without a mark at the beginning."""
@@ -75,14 +77,18 @@ def opened(
 
 
 @contextmanager
-def _unpacked(packed: IO[bytes], name: str, file: str) -> Iterator[tuple[IO[bytes], str]]:
-    """Bytes of a file, unpacked, and its name there."""
+def _unpacked(
+    packed: IO[bytes], name: str, file: str, layers: int = _MOST_LAYERS
+) -> Iterator[tuple[IO[bytes], str]]:
+    """Bytes of a file, unpacked from at most so many layers, and its name there."""
     start = packed.read(4)
     packed.seek(0)
+    if layers == 0 and (start in _ZIP or start.startswith(tuple(_PACKERS))):
+        raise InputError(f"{file} is packed more than {_MOST_LAYERS} times: unpack it first.")
     unpack = next((f for first, f in _PACKERS.items() if start.startswith(first)), None)
     if unpack is not None:
         inner = next((name.removesuffix(end) for end in _ENDINGS if name.endswith(end)), name)
-        with unpack(packed) as content, _unpacked(content, inner, file) as unpacked:
+        with unpack(packed) as content, _unpacked(content, inner, file, layers - 1) as unpacked:
             yield unpacked
     elif start in _UNKNOWN:
         raise InputError(
@@ -103,7 +109,8 @@ def _unpacked(packed: IO[bytes], name: str, file: str) -> Iterator[tuple[IO[byte
                 content = archive.open(members[0])
             except (RuntimeError, NotImplementedError) as error:
                 raise InputError(f"{file} cannot be unpacked: {error}.") from None
-            with content, _unpacked(content, members[0].filename, file) as unpacked:
+            inner = members[0].filename
+            with content, _unpacked(content, inner, file, layers - 1) as unpacked:
                 yield unpacked
     else:
         yield packed, name

@@ -22,7 +22,7 @@ UNDECIDED = (
 )
 """Words for the winner of a row without a decision."""
 _NO_NAMES = {"", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "None", "null", "NULL", "<NA>"}
-"""What programs write for a name that is missing."""
+"""Words that programs write for a missing name."""
 _FLAGS = {
     "true": True,
     "yes": True,
@@ -61,8 +61,9 @@ class Reader:
         undecided: Collection[str] = (),
     ):
         self._arms, self._words, self._meanings, self._undecided = arms, words, meanings, undecided
-        self._names = {word: name for word in words if (name := _as_whole(word)) in arms}
-        self._names = {word: name for word, name in self._names.items() if word not in arms}
+        self._names = {
+            word: name for word in words if word not in arms and (name := _as_whole(word)) in arms
+        }
         self._codes: Mapping[str, str] = {}
         self._ambiguous = ""
         self._one_hot = columns.get("left_wins", "").lower() in ONE_HOT

@@ -298,5 +298,7 @@ def test_traced_policies_and_wrong_matrices_are_refused():
     cycle = jd.problems.load("cyclic").preferences[1:, 1:]
     with pytest.raises(jd.InputError, match="which 'average' regret needs: use 'borda'"):
         relaxed_regret(_policy(num_arms=3), cycle, T, key, temperature=0.1)
+    two = _policy(num_arms=3, active_arms=[True, True, False])  # of these one wins
+    assert np.isfinite(relaxed_regret(two, cycle, T, key, temperature=0.1))
     with pytest.raises(jd.InputError, match=r"matrix 'preferences' has 2 at \[0, 1\]"):
         relaxed_regret(policy, [[0.5, 2.0], [-1.0, 0.5]], T, key, temperature=0.1)

@@ -65,6 +65,13 @@ def test_packed_files_are_read_alone_and_in_an_archive(pack, tmp_path):
         jd.votes.read(written(tmp_path, packed[: len(packed) // 2], "log"))
 
 
+def test_archives_in_archives_are_unpacked_twice_at_most(tmp_path):
+    """An archive may hold itself."""
+    thrice = gzip.compress(gzip.compress(gzip.compress(VOTES.encode())))
+    with pytest.raises(InputError, match="is packed more than 2 times: unpack it first"):
+        jd.votes.read(written(tmp_path, thrice, "log.gz"))
+
+
 def test_other_packers_are_named(tmp_path):
     with pytest.raises(InputError, match="is packed by zstd: a plain file, or one packed by gzip"):
         jd.votes.read(written(tmp_path, b"\x28\xb5\x2f\xfd" + bytes(20), "votes.csv.zst"))
