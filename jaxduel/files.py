@@ -25,14 +25,15 @@ def as_path(path: Any, where: str) -> Path:
     """The path of a file or folder as a `Path`; `where` names what takes it.
 
     Raises:
-      InputError: for what is no path, or one with characters that no file's name has here.
+      InputError: for what is no path, an empty one, or one with characters that no file's name has
+        here.
     """
     try:
         text = os.fsdecode(path)
         os.fsencode(text)
     except (TypeError, UnicodeEncodeError):
         text = "\0"
-    if "\0" in text:
+    if "\0" in text or not text:
         raise InputError(f"{where} takes the path of a file or folder, not {shorten(repr(path))}.")
     return Path(text)
 

@@ -210,7 +210,7 @@ _OF_THE_RUN = {
 
 
 def settings_of(policy: str, settings: Sequence[str], option: str = "--set") -> dict[str, Any]:
-    """A policy's parameters from NAME=VALUE: numbers, true, false, or text if allowed.
+    """A policy's parameters from NAME=VALUE: numbers, true, false, or text or times if allowed.
 
     Args:
       policy: the policy's name.
@@ -239,15 +239,24 @@ def settings_of(policy: str, settings: Sequence[str], option: str = "--set") -> 
         if name not in known:
             raise unknown_name(f"parameter of {policy}", name, set(known) - set(_OF_THE_RUN))
         if isinstance(known.get(name), str):
-            values[name] = text
+            values[name] = _times(text) or text
         elif text.lower() in ("true", "false"):
             values[name] = text.lower() == "true"
         else:
             try:
                 values[name] = _number(text)
             except ValueError:
-                raise InputError(f"{where}: {name} takes a number.") from None
+                kind = "true or false" if isinstance(known.get(name), bool) else "a number"
+                raise InputError(f"{where}: {name} takes {kind}.") from None
     return values
+
+
+def _times(text: str) -> tuple[int, ...]:
+    """Whole numbers with commas between them, in brackets or not; () of other text."""
+    try:
+        return tuple(whole_number(part) for part in text.strip("[]").split(","))
+    except ValueError:
+        return ()
 
 
 def _number(text: str) -> int | float:

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
+from itertools import pairwise
 from typing import Any, get_type_hints
 
 from tyro import _errors as events
@@ -44,6 +45,7 @@ def in_one_sentence(
     """Raises InputError where tyro would print a box and exit."""
     name = arguments[0] if arguments and arguments[0] in commands else None
     if name is not None:
+        _require_filled(arguments[1:])
         _require_once(commands[name], arguments[1:])
 
     def refuse(event: events.ParseErrorEvent) -> None:
@@ -58,6 +60,16 @@ def in_one_sentence(
 
     with events.on_parse_error(refuse):
         yield
+
+
+def _require_filled(given: Sequence[str]) -> None:
+    """Raises InputError for an argument without text, such as a variable of a shell that is not
+    set: a path of that kind would be the current folder."""
+    for before, word in pairwise(("", *given)):
+        option = before if before.startswith("--") else "an argument"
+        if not word or re.fullmatch("--[a-z-]+=", word):
+            name = word.rstrip("=") or option
+            raise InputError(f"{name} is empty: give a value, or leave it out.")
 
 
 def _require_once(command: Callable[..., int], given: Sequence[str]) -> None:

@@ -61,12 +61,14 @@ def require_index(value: Any, message: str, least: float = 0) -> None:
 def require_policy(policy: Any, where: str) -> None:
     """Raises InputError for anything but a policy, such as its name or class."""
     methods = (getattr(policy, name, None) for name in ("init", "act", "update"))
-    if isinstance(policy, type) or not all(map(callable, methods)):
+    has_fields = hasattr(policy, "num_arms") and hasattr(policy, "active_arms")
+    if isinstance(policy, type) or not has_fields or not all(map(callable, methods)):
         several = isinstance(policy, list | tuple) and where in ("simulate", "identify")
         many = f"; {where}_many takes several" if several else ""
         raise InputError(
-            f"{where}: the policy must be an object with the methods init, act and update, such as "
-            f"jaxduel.policies.make returns, not {policy!r}{many}."
+            f"{where}: the policy must be an object with the fields num_arms and active_arms and "
+            "the methods init, act and update, such as jaxduel.policies.make returns, not "
+            f"{policy!r}{many}."
         )
 
 

@@ -14,7 +14,7 @@ from jax.typing import ArrayLike
 
 from jaxduel.arguments import entries_of, real_number, require_text
 from jaxduel.display import arms_text, array_text, html_table, is_known
-from jaxduel.errors import InputError, shorten, unknown_name
+from jaxduel.errors import InputError, shorten, unknown_name, warn_caller
 from jaxduel.problems.dueling import MAX_ARMS, frozen
 from jaxduel.pytrees import register_dataclass
 
@@ -23,6 +23,10 @@ ARM_GAP_KINDS = ("pulls",)
 
 MOST_ARMS = 46_340
 """Most arms that policies can have: indices of K x K entries are int32."""
+_LEAST, _MOST = 1e-12, 1e12
+"""Least and largest standard deviation, and largest mean: squares and sums fit float32."""
+_LOST = 0.01
+"""Part of a gap, or of a standard deviation, that rounding to float32 may take."""
 _SHOWN_ARMS = 10
 """Most arms whose means notebooks show."""
 
@@ -148,8 +152,12 @@ def gaussian(
       name: the name of the instance in messages and reports.
 
     Raises:
-      InputError: fewer than two arms, numbers that are not finite, a standard deviation that is not
-        positive, or not one for each arm. Arms count from 0.
+      InputError: fewer than two arms, means beyond +-1e12, a standard deviation that is not from
+        1e-12 to 1e12, or not one for each arm. Arms count from 0.
+
+    Warns:
+      UserWarning: if gaps or deviations are lost in float32, in which policies see rewards, since
+        the means are far from 0.
 
     Example:
       >>> import jaxduel as jd
@@ -160,6 +168,7 @@ def gaussian(
       [1.0, 2.0, 2.0]
     """
     values = _means(means, name)
+    _refuse(name, "means", values, ~(np.abs(values) <= _MOST), f"from {-_MOST:g} to {_MOST:g}")
     spread = _numbers(std, name, "std")
     if spread.shape not in ((), values.shape):
         raise InputError(
@@ -167,8 +176,21 @@ def gaussian(
             f"{len(values)} arms, is needed."
         )
     spread = np.broadcast_to(spread, values.shape)
-    _refuse(name, "std", spread, ~(np.isfinite(spread) & (spread > 0)), "positive and finite")
+    fits = (spread >= _LEAST) & (spread <= _MOST)
+    _refuse(name, "std", spread, ~fits, f"positive, from {_LEAST:g} to {_MOST:g}")
+    _warn_if_lost(name, values, spread)
     return ArmsProblem(frozen(values), frozen(spread), name)
+
+
+def _warn_if_lost(name: str, means: np.ndarray, std: np.ndarray) -> None:
+    """Warns if rewards in float32 change a gap or a standard deviation by more than `_LOST`."""
+    seen = means.astype(np.float32)
+    gaps, left = means.max() - means, (seen.max() - seen).astype(np.float64)
+    if (np.abs(left - gaps) > _LOST * gaps).any() or (np.spacing(np.abs(seen)) > std).any():
+        warn_caller(
+            f"arms '{name}' have means so far from 0 that policies, which see rewards in float32, "
+            "lose the differences: subtract a number from all means."
+        )
 
 
 def bernoulli(means: ArrayLike | Sequence[float], name: str = "bernoulli") -> ArmsProblem:
@@ -341,6 +363,6 @@ def _refuse(name: str, what: str, values: np.ndarray, wrong: np.ndarray, accepte
     if wrong.any():
         arm = int(np.flatnonzero(wrong)[0])
         raise InputError(
-            f"arms '{name}' have {what} {values[arm]:.6g} at arm {arm} (counted from 0): "
+            f"arms '{name}' have {what} {values[arm]:.15g} at arm {arm} (counted from 0): "
             f"{what} must be {accepted}."
         )

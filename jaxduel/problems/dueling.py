@@ -335,6 +335,11 @@ def _ties(ties: Any, name: str, matrix: np.ndarray) -> np.ndarray | None:
 
 
 def _numbers(p: Any, name: str) -> np.ndarray:
+    if isinstance(p, str):
+        raise InputError(
+            f"a matrix is needed, not the text '{shorten(p)}': jaxduel.problems.load returns the "
+            "instance of a name or a file."
+        )
     try:
         array = np.asarray(p)
     except ValueError:

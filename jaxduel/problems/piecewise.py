@@ -274,7 +274,7 @@ def piecewise(
     if any(isinstance(one, DuelingProblem) and one.ties is not None for one in made):
         raise InputError("piecewise: its instances cannot have ties that are told from coins.")
     ends = np.atleast_1d(entries_of(times)).tolist()
-    whole = all(isinstance(t, int | np.integer) and 1 <= t < _MOST for t in ends)
+    whole = all(type(t) in (int, float) and t % 1 == 0 and 1 <= t < _MOST for t in ends)
     if len(ends) != len(made) - 1 or not whole or any(a >= b for a, b in pairwise(ends)):
         raise InputError(
             f"piecewise: times must be {len(made) - 1} increasing whole numbers of comparisons or "

@@ -299,9 +299,10 @@ def horizon_of(policy: Any, horizon: int | None) -> int:
         raise InputError(f"{registry.name_of(policy)} has no horizon of its own: give one.")
     require_horizon(chosen, "simulate")
     if np.ndim(chosen) > 0:
-        raise InputError(f"simulate: the horizon must be one whole number, not {chosen!r}.")
+        raise InputError(f"the horizon must be one whole number, not {chosen!r}.")
     if own is not None and chosen > int(own):
         raise InputError(
-            f"simulate: the horizon {chosen} exceeds the {int(own)} that the policy was made for."
+            f"the horizon {chosen} exceeds the {int(own)} that {registry.name_of(policy)} was made "
+            "for."
         )
     return int(chosen)

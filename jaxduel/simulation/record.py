@@ -48,7 +48,11 @@ class Record:
 
     def keep(self, first: int, record: Recorded) -> None:
         """Enters the block whose first seed is `first`; padding lanes, arms and checkpoints are
-        dropped."""
+        dropped.
+
+        Raises:
+          InputError: if the plays do not add up (`jaxduel.simulation.regret.require_all_played`).
+        """
         lanes = len(record.tallies.plays)
         size = min(lanes, self.settings.num_seeds - first)
         step = max(_SLICE_BYTES // self.plays[0].nbytes, 1)
@@ -77,6 +81,7 @@ class Record:
         """Enters plays of lanes, (lanes, M, K) int64; returns their regret, (lanes, M) float64."""
         cell, (points, num) = self.cell, plays.shape[1:]
         plays[...] = record.tallies.plays[own, :points, :num]
+        regret.require_all_played(name_of(cell.policy), cell.problem, cell.grid, plays)
         pairs = record.tallies.pairs
         own_pairs = None if pairs is None else pairs[own, :points, :num, :num]
         return regret.regret_of(cell.problem, cell.definition, cell.grid, plays, own_pairs)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from jaxduel.arguments import require_known
+from jaxduel.errors import InputError
 from jaxduel.problems import PiecewiseProblem, Problem
 from jaxduel.problems.piecewise import rewards_of
 
@@ -58,6 +59,30 @@ def regret_of(
     if isinstance(problem, PiecewiseProblem):
         return problem.summed(lambda one, more: of_one(one, definition, more), grid, tallies)
     return of_one(problem, definition, tallies)
+
+
+def require_all_played(
+    policy: str, problem: Problem, grid: np.ndarray, plays: np.ndarray, seeds: int = 1
+) -> None:
+    """Checks that each comparison played two of the instance's arms, and each pull one.
+
+    Args:
+      policy: the policy's name.
+      problem: the instance.
+      grid: (M,) checkpoints.
+      plays: (..., M, K) plays of arms, summed over `seeds`.
+
+    Raises:
+      InputError: if plays are negative or do not add up, as of a policy that names arms that the
+        instance has not.
+    """
+    each = seeds * (1 if rewards_of(problem) else 2) * grid
+    if (plays.sum(axis=-1) != each).any() or (plays < 0).any():
+        raise InputError(
+            f"the plays of {policy} do not add up to the comparisons, or pulls, that were made: "
+            f"its method act must give arms from 0 to {plays.shape[-1] - 1}, and counts of at "
+            "least 0 (jaxduel.check_policy finds such errors)."
+        )
 
 
 def regret_from_plays(problem: Problem, definition: str, plays: np.ndarray) -> np.ndarray:

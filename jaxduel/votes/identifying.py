@@ -44,6 +44,9 @@ BUDGET = 10_000
 """Votes, or pulls, of a seed by default."""
 _COMPARISONS_PER_VOTE = 100
 _MANY_SEEDS = 2**20
+_PARTS = 4
+"""Blocks of each instance's seeds on a CPU, however many devices there are: where quiet runs are
+drawn, runs depend on the width of blocks."""
 
 
 def identify(
@@ -207,7 +210,8 @@ def identify_cells(
       KeyboardInterrupt: after Ctrl-C.
     """
     devices = settings.get("devices") or jax.local_devices()
-    asked = {**_defaults(), **settings, "lanes": -(-settings["num_seeds"] // len(devices))}
+    parts = _PARTS if devices[0].platform == "cpu" else len(devices)
+    asked = {**_defaults(), **settings, "lanes": -(-settings["num_seeds"] // parts)}
     many = {**asked, "lanes": None, "num_seeds": _MANY_SEEDS}
     alone, _ = _prepared([policy], problems[:1], many, stacked=False)
     most = max(alone.job.lanes // asked["lanes"], 1)

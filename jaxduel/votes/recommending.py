@@ -123,14 +123,15 @@ def votes_needed(
     The probability is taken to increase with the votes. Its estimate is the isotonic regression of
     the proportions at checkpoints, the maximum likelihood among increasing curves (a running
     maximum would follow every upward error), and the value is the least number of votes at which
-    that reaches the target. Between checkpoints curves are linear in log(1 + votes), so that 0 may
-    be a checkpoint.
+    that reaches the target. Between checkpoints the estimate is linear in log(1 + votes), so that 0
+    may be a checkpoint.
 
-    The interval spans the votes whose Wilson interval holds the target: its ends are where the
-    upper band first reaches the target and where the lower band is last below it. The votes
-    at which the true curve crosses the target are in it whenever the Wilson interval at that one
-    place covers: no correction is needed for looking at many checkpoints, nor for their
-    correlation (the less there is, the more the interval errs on the safe side), and unlike a
+    The interval's ends are checkpoints: the last one before the upper ends of the Wilson intervals
+    reach the target, and the first from which on the lower ends have it. The votes at which the
+    true curve crosses the target are between them whenever the Wilson interval covers at the two
+    checkpoints around that place, whatever the curve does between checkpoints: that of a policy
+    that plays in rounds is a step. No correction is needed for looking at many checkpoints, nor for
+    their correlation (the less there is, the more the interval errs on the safe side), and unlike a
     bootstrap's the interval holds up where no run fails.
 
     Args:
@@ -156,13 +157,12 @@ def crossings(
     from scipy.optimize import isotonic_regression
 
     require_probability(target, "target")
-    times = np.log1p(np.asarray(checkpoints, dtype=np.float64))
-    estimate = isotonic_regression(share).x
-    still_below = np.flatnonzero(np.append(-1.0, lower) <= target)  # counted from 1, after a 0
-    value = _crossing(times, estimate, target, np.flatnonzero(estimate >= target - _ROUNDING))
-    low = _crossing(times, upper, target, np.flatnonzero(upper >= target))
-    high = _crossing(times, lower, target, still_below[-1:])
-    return value, min(low, value), max(value, high)
+    times = np.append(np.asarray(checkpoints, dtype=np.float64), np.inf)
+    value = _crossing(times, isotonic_regression(share).x, target)
+    above = int(np.argmax(np.append(upper, 1.0) >= target))
+    low = times[max(above - 1, 0)] if above < len(upper) else np.inf
+    high = times[len(lower) - int(np.argmax(np.append(lower[::-1], 0.0) <= target))]
+    return value, min(float(low), value), max(float(high), value)
 
 
 def _in_parts(score: Callable[[np.ndarray], np.ndarray], wins: np.ndarray) -> np.ndarray:
@@ -225,13 +225,12 @@ def _newton(wins: np.ndarray) -> np.ndarray:
     raise SolverError(f"a fit of btl did not converge in {_MOST_STEPS} steps.")
 
 
-def _crossing(times: np.ndarray, curve: np.ndarray, target: float, reached: np.ndarray) -> float:
-    """Votes at which the curve meets the target, between checkpoint `reached[0]` and the one before
-    it; inf if there is no such checkpoint."""
-    if not len(reached) or reached[0] == len(times):
-        return float("inf")
-    m = int(reached[0])
-    if m == 0:
-        return float(np.expm1(times[0]))
-    share = (target - curve[m - 1]) / (curve[m] - curve[m - 1])
-    return float(np.expm1(times[m - 1] + min(share, 1.0) * (times[m] - times[m - 1])))
+def _crossing(times: np.ndarray, curve: np.ndarray, target: float) -> float:
+    """Votes at which an increasing curve first meets the target: the first of the times if it
+    begins there; the last, inf, if it never does."""
+    m = int(np.argmax(np.append(curve, 1.0) >= target - _ROUNDING))
+    if m in (0, len(curve)):
+        return float(times[m])
+    share = min((target - curve[m - 1]) / (curve[m] - curve[m - 1]), 1.0)
+    before, then = np.log1p(times[m - 1 : m + 1])
+    return float(np.expm1(before + share * (then - before)))

@@ -91,26 +91,21 @@ def isotonic(values):
 
 
 def votes_needed(checkpoints, correct, target):
-    """By scanning a fine grid of votes for where each curve is on the right side of the target."""
+    """The value by scanning a fine grid of votes for where the curve reaches the target, the ends
+    by walking the checkpoints from either side."""
     runs = len(correct)
     won = [int(column.sum()) for column in correct.T]
-    curves = {
-        "value": [float(f / runs) for f in isotonic(won)],
-        "low": [wilson(w, runs)[1] for w in won],
-        "high": [wilson(w, runs)[0] for w in won],
-    }
     votes = np.expm1(np.linspace(np.log1p(checkpoints[0]), np.log1p(checkpoints[-1]), 200_001))
-    on = {
-        name: np.interp(np.log1p(votes), np.log1p(checkpoints), curve)
-        for name, curve in curves.items()
-    }
-    first = {
-        name: votes[on[name] >= target - 1e-9][:1].tolist() or [math.inf]
-        for name in ("value", "low")
-    }
-    below = np.flatnonzero(on["high"] <= target)
-    if len(below) == 0:
-        high = float(checkpoints[0])
-    else:
-        high = math.inf if below[-1] == len(votes) - 1 else float(votes[below[-1]])
-    return first["value"][0], first["low"][0], high
+    curve = [float(f / runs) for f in isotonic(won)]
+    on = np.interp(np.log1p(votes), np.log1p(checkpoints), curve)
+    value = (votes[on >= target - 1e-9][:1].tolist() or [math.inf])[0]
+    low = high = math.inf
+    for m in reversed(range(len(won))):
+        if wilson(won[m], runs)[0] <= target:
+            break
+        high = float(checkpoints[m])
+    for m in range(len(won)):
+        if wilson(won[m], runs)[1] >= target:
+            low = float(checkpoints[max(m - 1, 0)])
+            break
+    return value, low, high

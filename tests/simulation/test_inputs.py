@@ -10,7 +10,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.policies.base import Quiet
 from jaxduel.simulation import provenance
-from tests.simulation.toys import PullRounds, Rounds
+from tests.simulation.toys import Cycle, PullRounds, Rounds
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
 
@@ -268,6 +268,22 @@ def test_a_policy_that_stops_short_is_named():
     policy = Rounds(active_arms=np.ones(3, bool), horizon=10, counts=np.zeros((3, 3), np.int32))
     with pytest.raises(jd.InputError, match="Rounds committed to nothing"):
         jd.simulate(policy, jd.problems.arithmetic(3), 10, 2)
+
+
+@pytest.mark.parametrize("pair", [(0, 3), (-7, 0)])
+def test_plays_of_arms_that_are_not_there_are_refused(pair):
+    policy = Cycle(active_arms=np.ones(3, bool), pairs=(pair,))
+    with pytest.raises(jd.InputError, match=r"the plays of Cycle do not add up .* from 0 to 2"):
+        jd.simulate(policy, jd.problems.arithmetic(3), 10, 2)
+
+
+def test_a_policy_says_which_arms_exist():
+    class Maskless:
+        num_arms = 3
+        init = act = update = id
+
+    with pytest.raises(jd.InputError, match="the fields num_arms and active_arms and the methods"):
+        jd.simulate(Maskless(), jd.problems.arithmetic(3), 10, 2)
 
 
 def test_broken_assumptions_warn_and_run():

@@ -214,7 +214,7 @@ def test_bad_input_is_refused(policy, num, message):
 
 
 def test_what_is_no_policy_or_seed_is_refused():
-    with pytest.raises(InputError, match="the policy must be an object with the methods"):
+    with pytest.raises(InputError, match="the policy must be an object with the fields"):
         jd.votes.next_pairs(VOTES, "rucb")
     with pytest.raises(InputError, match=r"seed must be from 0 to 2\^32 - 1, not -1"):
         jd.votes.next_pairs(VOTES, jd.policies.make("uniform", num_arms=ARMS), seed=-1)

@@ -64,6 +64,18 @@ def test_where_arms_tie_it_is_the_mean_over_them():
     assert abs(right - plan.now) <= 4 * np.sqrt(plan.now * (1 - plan.now) / 60)
 
 
+def test_runs_do_not_depend_on_the_number_of_devices(monkeypatch):
+    """Of a policy that draws quiet runs, whose runs depend on the width of blocks."""
+    votes = jd.votes.from_counts([[0, 30], [10, 0]])
+    there = jax.local_devices()
+    found = []
+    for number in (1, 2):
+        monkeypatch.setattr(jax, "local_devices", lambda *_, number=number, **__: there[:number])
+        found.append(planned(["dts"], votes, draws=3, seeds=6, max_votes=300))
+    np.testing.assert_array_equal(found[0].cast["dts"], found[1].cast["dts"])
+    np.testing.assert_array_equal(found[0].correct["dts"], found[1].correct["dts"])
+
+
 @pytest.mark.thorough
 def test_it_is_not_reached_by_luck_of_the_instances():
     """Of these instances .97 are of the arm named, which is the best with probability .933."""

@@ -71,7 +71,7 @@ class DUCB:
     Attributes:
       num_arms: K.
       active_arms: (K,) bool, the arms that exist.
-      gamma: discount, in (0, 1]; None for the one above.
+      gamma: discount, in (0, 1]; None for 1 - sqrt(changes / horizon) / (8 std).
       horizon: T, pulls in all; read by the default of `gamma` only.
       changes: C, the expected number of changes, positive; read as `horizon` is.
       std: standard deviation of the rewards, at most, positive; 1/2 covers rewards within [0, 1],

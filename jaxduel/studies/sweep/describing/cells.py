@@ -27,7 +27,7 @@ from jaxduel.studies.engine.groups import BATCHES
 from jaxduel.studies.sweep.describing.entries import PolicyEntry
 from jaxduel.studies.sweep.describing.fields import GridError
 from jaxduel.studies.sweep.describing.grid import Grid
-from jaxduel.studies.sweep.describing.recipes import ProblemSpec, build
+from jaxduel.studies.sweep.describing.recipes import ProblemSpec
 
 MOST_CELLS = 100_000
 """Most cells of a grid."""
@@ -77,7 +77,7 @@ def _cells(grid: Grid, specs: Sequence[ProblemSpec], shown: Progress) -> tuple[S
     """The cells, as `expand` says."""
     built: dict[ProblemSpec, Problem] = {}
     for spec in specs:
-        built[spec] = build(spec)
+        built[spec] = spec.build()
         shown.tick()
     digests = {spec: problem_digest(problem) for spec, problem in built.items()}
     regrets = {spec: _definitions(grid, spec, problem) for spec, problem in built.items()}

@@ -174,8 +174,7 @@ class Grid:
         Raises:
           GridError: for votes and pulls at once, or what arms of the other kind have.
         """
-        if self.votes and self.pulls:
-            raise GridError("a grid has votes or pulls, not both.", "pulls")
+        _require_one_budget(vars(self))
         rewards = bool(self.pulls)
         rules, targets = REWARD_RULES if rewards else RULES, targets_of(rewards)
         object.__setattr__(self, "recommend", self.recommend or rules)
@@ -242,6 +241,7 @@ class Grid:
         for key in given:
             if key not in fields:
                 raise GridError(unknown_name("key of the grid", key, fields), key)
+        _require_one_budget(given)
         has_batches = constant(given.get("batches", ())) != ()
         unit = ("pulls" if "pulls" in given else "votes") if given.get("identify") is True else ""
         needs = unit, given.get("stop"), given.get("ties")
@@ -255,6 +255,11 @@ class Grid:
     def with_seeds(self, num_seeds: int) -> Grid:
         """The same grid with another number of seeds."""
         return dataclasses.replace(self, num_seeds=num_seeds)
+
+
+def _require_one_budget(given: Mapping[str, Any]) -> None:
+    if all(given.get(key) for key in BUDGETS):
+        raise GridError("a grid has votes or pulls, not both.", BUDGETS[-1])
 
 
 _MISPLACED = {

@@ -70,18 +70,26 @@ class ProblemSpec:
         return what
 
     def build(self) -> Problem:
-        """The problem, built once."""
-        return build(self)
+        """The problem, built once; of a file, once for each version of the file.
+
+        Raises:
+          InputError: from its generator, file or download.
+          MemoryError: if there is too little memory for its matrix.
+        """
+        return _built(self, _version(self.what) if self.source == "file" else ())
+
+
+def _version(path: str) -> tuple[int, ...]:
+    """Numbers that change whenever a file is written again; () if it cannot be seen."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 @lru_cache(maxsize=4096)
-def build(spec: ProblemSpec) -> Problem:
-    """The problem of a recipe; built once.
-
-    Raises:
-      InputError: from its generator, file or download.
-      MemoryError: if there is too little memory for its matrix.
-    """
+def _built(spec: ProblemSpec, version: tuple[int, ...]) -> Problem:
     parameters = dict(spec.parameters)
     try:
         if spec.source == "name":

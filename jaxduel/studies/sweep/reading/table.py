@@ -63,8 +63,8 @@ def _regret_frame(dataset: xarray.Dataset, cells: Frame, *, final: bool) -> Fram
     last = at_horizon(dataset, cells, quartiles=final).loc[cells.index]
     if not final and (last["num_seeds"] != cells["num_seeds"]).any():
         raise InputError(
-            "means before the horizon are of all seeds, and the data set has some only: "
-            "to_frame(final=True) is of those."
+            "means before the horizon are of all seeds, and the data set has some only, chosen or "
+            "in blocks that can be read: to_frame(final=True) is of those."
         )
     if final:
         frame = last.assign(t=last["horizon"])

@@ -12,7 +12,7 @@ from jaxduel.studies.sweep.describing import cells
 from jaxduel.studies.sweep.describing.cells import expand
 from jaxduel.studies.sweep.describing.entries import PolicyEntry, ProblemEntry
 from jaxduel.studies.sweep.describing.grid import Grid
-from jaxduel.studies.sweep.describing.recipes import GENERATORS, build
+from jaxduel.studies.sweep.describing.recipes import GENERATORS, ProblemSpec
 
 DTS = PolicyEntry("dts", {"alpha": (0.51, 0.6)})
 ARXIV = ProblemEntry(name="arxiv")
@@ -37,7 +37,7 @@ def cells_of(policies, problems, horizons=(1000,), **settings) -> tuple[StudyCel
 def test_too_many_cells_are_refused_before_they_are_made(
     monkeypatch, problems, horizons, settings, count
 ):
-    monkeypatch.setattr(cells, "build", None)
+    monkeypatch.setattr(ProblemSpec, "build", None)
     grid = Grid(policies=DTS, problems=problems, horizons=list(horizons), **settings)
     with pytest.raises(InputError, match=rf"^the grid has {count} combinations .* at most 100,000"):
         expand(grid)
@@ -280,9 +280,10 @@ def test_files_are_problems_until_they_change(tmp_path):
     assert cell.problem == "mine.csv"
     np.testing.assert_array_equal(problem_of(cell).preferences, [[0.5, 0.6], [0.4, 0.5]])
     path.write_text("0.5,0.7\n0.3,0.5\n")
-    build.cache_clear()
     with pytest.raises(InputError, match=r"'mine\.csv' is not what it was"):
         problem_of(cell)
+    again = cells_of((DTS,), (ProblemEntry(file=path),))[0]
+    assert problem_of(again).preferences[0, 1] == 0.7
 
 
 def test_files_of_one_name_are_refused(tmp_path):

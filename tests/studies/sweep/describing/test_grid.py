@@ -318,3 +318,15 @@ def test_grids_are_values():
         dataclasses.replace(made, num_seeds=0)
     with pytest.raises(dataclasses.FrozenInstanceError):
         made.seed = 3
+
+
+def test_votes_and_pulls_at_once_are_told_before_what_policies_can_do():
+    document = {
+        "policies": [{"name": "rucb"}],
+        "problems": [{"name": "cyclic"}],
+        "identify": True,
+        "votes": 10,
+        "pulls": 10,
+    }
+    with pytest.raises(GridError, match=r"^a grid has votes or pulls, not both"):
+        Grid.from_json(document)
