@@ -152,12 +152,8 @@ def gaussian(
       name: the name of the instance in messages and reports.
 
     Raises:
-      InputError: fewer than two arms, means beyond +-1e12, a standard deviation that is not from
-        1e-12 to 1e12, or not one for each arm. Arms count from 0.
-
-    Warns:
-      UserWarning: if gaps or deviations are lost in float32, in which policies see rewards, since
-        the means are far from 0.
+      InputError: fewer than two arms, numbers that are not finite, a standard deviation that is not
+        positive, or not one for each arm. Arms count from 0.
 
     Example:
       >>> import jaxduel as jd
@@ -168,7 +164,6 @@ def gaussian(
       [1.0, 2.0, 2.0]
     """
     values = _means(means, name)
-    _refuse(name, "means", values, ~(np.abs(values) <= _MOST), f"from {-_MOST:g} to {_MOST:g}")
     spread = _numbers(std, name, "std")
     if spread.shape not in ((), values.shape):
         raise InputError(
@@ -176,14 +171,25 @@ def gaussian(
             f"{len(values)} arms, is needed."
         )
     spread = np.broadcast_to(spread, values.shape)
-    fits = (spread >= _LEAST) & (spread <= _MOST)
-    _refuse(name, "std", spread, ~fits, f"positive, from {_LEAST:g} to {_MOST:g}")
-    _warn_if_lost(name, values, spread)
+    _refuse(name, "std", spread, ~(np.isfinite(spread) & (spread > 0)), "positive and finite")
     return ArmsProblem(frozen(values), frozen(spread), name)
 
 
-def _warn_if_lost(name: str, means: np.ndarray, std: np.ndarray) -> None:
-    """Warns if rewards in float32 change a gap or a standard deviation by more than `_LOST`."""
+def require_in_float32(problem: ArmsProblem) -> None:
+    """Checks that policies can see the rewards, which are float32.
+
+    Raises:
+      InputError: means or standard deviations beyond 1e12, or a standard deviation below 1e-12.
+
+    Warns:
+      UserWarning: if gaps or deviations are lost, since the means are far from 0.
+    """
+    if problem.std is None:
+        return
+    name, means, std = problem.name, np.asarray(problem.means), np.asarray(problem.std)
+    what = "to be simulated in float32, from {:g} to {:g}"
+    _refuse(name, "means", means, np.abs(means) > _MOST, what.format(-_MOST, _MOST))
+    _refuse(name, "std", std, (std < _LEAST) | (std > _MOST), what.format(_LEAST, _MOST))
     seen = means.astype(np.float32)
     gaps, left = means.max() - means, (seen.max() - seen).astype(np.float64)
     if (np.abs(left - gaps) > _LOST * gaps).any() or (np.spacing(np.abs(seen)) > std).any():

@@ -28,6 +28,7 @@ from jaxduel.problems import (
     Problem,
     broken_assumptions,
 )
+from jaxduel.problems.arms import require_in_float32
 from jaxduel.problems.piecewise import require_problem, rewards_of
 from jaxduel.simulation import blocks, checkpoints, regret
 from jaxduel.simulation.cells import Cell, Poll
@@ -184,6 +185,7 @@ class CheckedCell:
         problem.gaps(self.definition)
         for one in problem.stretches if isinstance(problem, PiecewiseProblem) else (problem,):
             if not isinstance(one, DuelingProblem):
+                require_in_float32(one)
                 continue
             for sentence in broken_by(one, getattr(policy, "assumes", ()), settings.ties):
                 warn_caller(f"{registry.name_of(policy)}: {sentence}", AssumptionWarning)
