@@ -38,6 +38,16 @@ def as_path(path: Any, where: str) -> Path:
     return Path(text)
 
 
+def stamp_of(path: str | os.PathLike[str]) -> tuple[int, ...]:
+    """Number, size and time of change of a file: equal stamps mean equal content.
+
+    Raises:
+      OSError: if the file cannot be seen.
+    """
+    status = os.stat(path)
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
 def utf8_name(path: str | os.PathLike[str]) -> str:
     """The text of a path, in any locale, for what is named after a file and written to others.
 

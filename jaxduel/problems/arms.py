@@ -26,7 +26,7 @@ MOST_ARMS = 46_340
 _LEAST, _MOST = 1e-12, 1e12
 """Least and largest standard deviation, and largest mean: squares and sums fit float32."""
 _LOST = 0.01
-"""Part of a gap, or of a standard deviation, that rounding to float32 may take."""
+"""Part of a gap that rounding to float32 may take or add."""
 _SHOWN_ARMS = 10
 """Most arms whose means notebooks show."""
 
@@ -182,14 +182,15 @@ def require_in_float32(problem: ArmsProblem) -> None:
       InputError: means or standard deviations beyond 1e12, or a standard deviation below 1e-12.
 
     Warns:
-      UserWarning: if gaps or deviations are lost, since the means are far from 0.
+      UserWarning: if the means are so far from 0 that rounding changes a gap by more than 1 %, or a
+        reward by half its standard deviation.
     """
     if problem.std is None:
         return
     name, means, std = problem.name, np.asarray(problem.means), np.asarray(problem.std)
-    what = "to be simulated in float32, from {:g} to {:g}"
-    _refuse(name, "means", means, np.abs(means) > _MOST, what.format(-_MOST, _MOST))
-    _refuse(name, "std", std, (std < _LEAST) | (std > _MOST), what.format(_LEAST, _MOST))
+    fits = "from {:g} to {:g} to be simulated in float32"
+    _refuse(name, "means", means, np.abs(means) > _MOST, fits.format(-_MOST, _MOST))
+    _refuse(name, "std", std, (std < _LEAST) | (std > _MOST), fits.format(_LEAST, _MOST))
     seen = means.astype(np.float32)
     gaps, left = means.max() - means, (seen.max() - seen).astype(np.float64)
     if (np.abs(left - gaps) > _LOST * gaps).any() or (np.spacing(np.abs(seen)) > std).any():

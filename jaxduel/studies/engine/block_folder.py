@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from jaxduel.errors import InputError, shorten, warn_caller
-from jaxduel.files import read_whole, why
+from jaxduel.files import read_whole, stamp_of, why
 from jaxduel.studies.engine.blocks import OPTIONAL, Block, decode_block, require_place
 from jaxduel.studies.engine.manifest import Manifest
 
@@ -77,15 +77,8 @@ def read_block(path: Path, skip: Collection[str] = ()) -> Block | None:
     return block
 
 
-def stamp_of(path: Path) -> tuple[int, int]:
-    """Size and time of change of a file: equal stamps mean equal content."""
-    status = path.stat()
-    return status.st_size, status.st_mtime_ns
-
-
 class VerifiedFiles:
-    """The trusted files of a folder; a file is read again only if its size or time of change
-    differs.
+    """The trusted files of a folder; a file is read again only if its stamp differs.
 
     Args:
       folder: the folder.
@@ -96,7 +89,7 @@ class VerifiedFiles:
     def __init__(self, folder: Path, manifest: Manifest, *, sets_aside: bool) -> None:
         self._folder, self._sets_aside = folder, sets_aside
         self._groups = {group.key: group for group in manifest.groups}
-        self._known: dict[str, dict[Path, tuple[tuple[int, int], BlockFile]]] = {}
+        self._known: dict[str, dict[Path, tuple[tuple[int, ...], BlockFile]]] = {}
 
     def all(self, key: str | None = None) -> list[BlockFile]:
         """The trusted files at present, or those of the task `key`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,6 +14,7 @@ import jax
 
 from jaxduel import problems
 from jaxduel.errors import InputError
+from jaxduel.files import stamp_of
 from jaxduel.problems import Problem
 
 GENERATORS: dict[str, Callable[..., Problem]] = {
@@ -76,20 +78,15 @@ class ProblemSpec:
           InputError: from its generator, file or download.
           MemoryError: if there is too little memory for its matrix.
         """
-        return _built(self, _version(self.what) if self.source == "file" else ())
-
-
-def _version(path: str) -> tuple[int, ...]:
-    """Numbers that change whenever a file is written again; () if it cannot be seen."""
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return ()
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+        stamp: tuple[int, ...] = ()
+        if self.source == "file":
+            with suppress(OSError, ValueError):  # `_built` says why it cannot be read
+                stamp = stamp_of(self.what)
+        return _built(self, stamp)
 
 
 @lru_cache(maxsize=4096)
-def _built(spec: ProblemSpec, version: tuple[int, ...]) -> Problem:
+def _built(spec: ProblemSpec, stamp: tuple[int, ...]) -> Problem:
     parameters = dict(spec.parameters)
     try:
         if spec.source == "name":
