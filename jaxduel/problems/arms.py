@@ -14,7 +14,7 @@ from jax.typing import ArrayLike
 
 from jaxduel.arguments import entries_of, real_number, require_text
 from jaxduel.display import arms_text, array_text, html_table, is_known
-from jaxduel.errors import InputError, shorten, unknown_name, warn_caller
+from jaxduel.errors import InputError, shorten, unknown_name
 from jaxduel.problems.dueling import MAX_ARMS, frozen
 from jaxduel.pytrees import register_dataclass
 
@@ -23,10 +23,6 @@ ARM_GAP_KINDS = ("pulls",)
 
 MOST_ARMS = 46_340
 """Most arms that policies can have: indices of K x K entries are int32."""
-_LEAST, _MOST = 1e-12, 1e12
-"""Least and largest standard deviation, and largest mean: squares and sums fit float32."""
-_LOST = 0.01
-"""Part of a gap that rounding to float32 may take or add."""
 _SHOWN_ARMS = 10
 """Most arms whose means notebooks show."""
 
@@ -173,31 +169,6 @@ def gaussian(
     spread = np.broadcast_to(spread, values.shape)
     _refuse(name, "std", spread, ~(np.isfinite(spread) & (spread > 0)), "positive and finite")
     return ArmsProblem(frozen(values), frozen(spread), name)
-
-
-def require_in_float32(problem: ArmsProblem) -> None:
-    """Checks that policies can see the rewards, which are float32.
-
-    Raises:
-      InputError: means or standard deviations beyond 1e12, or a standard deviation below 1e-12.
-
-    Warns:
-      UserWarning: if the means are so far from 0 that rounding changes a gap by more than 1 %, or a
-        reward by half its standard deviation.
-    """
-    if problem.std is None:
-        return
-    name, means, std = problem.name, np.asarray(problem.means), np.asarray(problem.std)
-    fits = "from {:g} to {:g} to be simulated in float32"
-    _refuse(name, "means", means, np.abs(means) > _MOST, fits.format(-_MOST, _MOST))
-    _refuse(name, "std", std, (std < _LEAST) | (std > _MOST), fits.format(_LEAST, _MOST))
-    seen = means.astype(np.float32)
-    gaps, left = means.max() - means, (seen.max() - seen).astype(np.float64)
-    if (np.abs(left - gaps) > _LOST * gaps).any() or (np.spacing(np.abs(seen)) > std).any():
-        warn_caller(
-            f"arms '{name}' have means so far from 0 that policies, which see rewards in float32, "
-            "lose the differences: subtract a number from all means."
-        )
 
 
 def bernoulli(means: ArrayLike | Sequence[float], name: str = "bernoulli") -> ArmsProblem:

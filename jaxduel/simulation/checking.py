@@ -28,12 +28,11 @@ from jaxduel.problems import (
     Problem,
     broken_assumptions,
 )
-from jaxduel.problems.arms import require_in_float32
 from jaxduel.problems.piecewise import require_problem, rewards_of
 from jaxduel.simulation import blocks, checkpoints, regret
 from jaxduel.simulation.cells import Cell, Poll
 from jaxduel.simulation.devices import Device
-from jaxduel.simulation.instances import instance_of
+from jaxduel.simulation.instances import instance_of, require_in_float32
 from jaxduel.simulation.keys import GENERATORS, require_root
 from jaxduel.simulation.lanes import WIDEST_LANES
 

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxduel.errors import InputError, warn_caller
 from jaxduel.numerics import binomial, normal
 from jaxduel.numerics.binomial import wins_of_pairs
 from jaxduel.numerics.threefry import bits, fold_in, uniform23
@@ -18,6 +19,11 @@ from jaxduel.policies.base import WITHHELD, Batch, Duel, Plan, Pull, PullBatch
 from jaxduel.policies.counts import add_result, duel_result
 from jaxduel.problems import ArmsProblem, DuelingProblem, PiecewiseProblem, Problem
 from jaxduel.problems.piecewise import rewards_of
+
+_LEAST, _MOST = 1e-12, 1e12
+"""Least and largest standard deviation, and largest mean: squares and sums fit float32."""
+_LOST = 0.01
+"""Part of a gap that rounding to float32 may take or add."""
 
 
 class Instance(Protocol):
@@ -226,6 +232,36 @@ class BernoulliArms(NamedTuple):
         return Rewards(
             so_far.ones.at[plan.arm].add(ones, mode=mode),
             so_far.pulls.at[_entry(plan.arm, when)].add(1, mode=mode),
+        )
+
+
+def require_in_float32(problem: ArmsProblem) -> None:
+    """Checks that policies, which see rewards in float32, can tell the arms apart.
+
+    Raises:
+      InputError: Gaussian arms with means or standard deviations beyond 1e12, or with standard
+        deviations below 1e-12.
+
+    Warns:
+      UserWarning: if the means are so far from 0 that rounding changes a gap by more than 1 %, or a
+        reward by half its standard deviation.
+    """
+    if problem.std is None:
+        return
+    means, std = np.asarray(problem.means), np.asarray(problem.std)
+    far, least, most = np.abs(means).max(), std.min(), std.max()
+    if max(far, most) > _MOST or least < _LEAST:
+        raise InputError(
+            f"arms '{problem.name}' have means up to {far:g} from 0 and std from {least:g} to "
+            f"{most:g}: float32, in which they are simulated, allows means up to {_MOST:g} from 0 "
+            f"and std from {_LEAST:g} to {_MOST:g}."
+        )
+    seen = means.astype(np.float32)
+    gaps, left = means.max() - means, (seen.max() - seen).astype(np.float64)
+    if (np.abs(left - gaps) > _LOST * gaps).any() or (np.spacing(np.abs(seen)) > std).any():
+        warn_caller(
+            f"arms '{problem.name}' have means so far from 0 that policies, which see rewards in "
+            "float32, lose the differences: subtract a number from all means."
         )
 
 

@@ -51,7 +51,7 @@ class Record:
         dropped.
 
         Raises:
-          InputError: if the plays do not add up (`jaxduel.simulation.regret.require_all_played`).
+          PlaysError: if the plays do not add up.
         """
         lanes = len(record.tallies.plays)
         size = min(lanes, self.settings.num_seeds - first)
@@ -81,7 +81,8 @@ class Record:
         """Enters plays of lanes, (lanes, M, K) int64; returns their regret, (lanes, M) float64."""
         cell, (points, num) = self.cell, plays.shape[1:]
         plays[...] = record.tallies.plays[own, :points, :num]
-        regret.require_all_played(name_of(cell.policy), cell.problem, cell.grid, plays)
+        each = 2 if rewards_of(cell.problem) is None else 1
+        regret.require_all_played(name_of(cell.policy), each * cell.grid, plays)
         pairs = record.tallies.pairs
         own_pairs = None if pairs is None else pairs[own, :points, :num, :num]
         return regret.regret_of(cell.problem, cell.definition, cell.grid, plays, own_pairs)

@@ -25,6 +25,10 @@ or as small, as that of j, else for j; by "votes" it counts if the arms are two.
 DEFINITIONS = tuple(sorted(("average", "borda", "copeland", "pulls", *OF_PAIRS)))
 
 
+class PlaysError(InputError):
+    """A policy plays arms that the instance has not, or negative counts."""
+
+
 def default_of(problem: Problem) -> str:
     """The definition where none is asked for: "pulls" of arms with rewards, else "copeland"."""
     return "copeland" if rewards_of(problem) is None else "pulls"
@@ -61,27 +65,25 @@ def regret_of(
     return of_one(problem, definition, tallies)
 
 
-def require_all_played(
-    policy: str, problem: Problem, grid: np.ndarray, plays: np.ndarray, seeds: int = 1
-) -> None:
-    """Checks that each comparison played two of the instance's arms, and each pull one.
+def require_all_played(policy: str, wanted: np.ndarray, plays: np.ndarray) -> None:
+    """Checks that each comparison played two of the instance's arms, or each pull one.
 
     Args:
       policy: the policy's name.
-      problem: the instance.
-      grid: (M,) checkpoints.
-      plays: (..., M, K) plays of arms, summed over `seeds`.
+      wanted: (M,) plays that were made up to each checkpoint.
+      plays: (..., M, K) plays of the instance's arms.
 
     Raises:
-      InputError: if plays are negative or do not add up, as of a policy that names arms that the
-        instance has not.
+      PlaysError: if plays are negative or do not add up.
     """
-    each = seeds * (1 if rewards_of(problem) else 2) * grid
-    if (plays.sum(axis=-1) != each).any() or (plays < 0).any():
-        raise InputError(
-            f"the plays of {policy} do not add up to the comparisons, or pulls, that were made: "
-            f"its method act must give arms from 0 to {plays.shape[-1] - 1}, and counts of at "
-            "least 0 (jaxduel.check_policy finds such errors)."
+    sums = plays.sum(axis=-1)
+    wrong = np.argwhere((sums != wanted) | (plays.min(axis=-1) < 0))
+    if len(wrong):
+        *_, at = first = tuple(wrong[0])
+        raise PlaysError(
+            f"the plays of existing arms by {policy} sum to {sums[first]:,.0f}, not "
+            f"{wanted[at]:,.0f}: its method act must play arms from 0 to {plays.shape[-1] - 1} "
+            "alone, and counts of at least 0 (jaxduel.check_policy finds such errors)."
         )
 
 

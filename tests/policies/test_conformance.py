@@ -203,7 +203,7 @@ def test_suite_finds_an_arm_that_is_none(arm):
     def make(num_arms, horizon, active_arms):
         return Beyond(num_arms=num_arms, active_arms=jnp.ones(num_arms, bool))
 
-    with pytest.raises(conformance.ConformanceError, match=r"0 of padding.* sum to \[300, 300"):
+    with pytest.raises(conformance.ConformanceError, match=r"0 of padding, .* sum to 1, not 2"):
         conformance.plays_only_arms_that_exist(make)
 
 

@@ -10,6 +10,7 @@ import pytest
 import jaxduel as jd
 from jaxduel.policies.base import Quiet
 from jaxduel.simulation import provenance
+from jaxduel.simulation.instances import require_in_float32
 from tests.simulation.toys import Cycle, PullRounds, Rounds
 
 pytestmark = pytest.mark.usefixtures("quick_compilation")
@@ -273,7 +274,9 @@ def test_a_policy_that_stops_short_is_named():
 @pytest.mark.parametrize("pair", [(0, 3), (-7, 0)])
 def test_plays_of_arms_that_are_not_there_are_refused(pair):
     policy = Cycle(active_arms=np.ones(3, bool), pairs=(pair,))
-    with pytest.raises(jd.InputError, match=r"the plays of Cycle do not add up .* from 0 to 2"):
+    with pytest.raises(
+        jd.InputError, match=r"the plays of existing arms by Cycle sum to 1, not 2: .* from 0 to 2"
+    ):
         jd.simulate(policy, jd.problems.arithmetic(3), 10, 2)
 
 
@@ -297,3 +300,32 @@ def test_a_typed_key_is_a_root_as_it_is():
     by_key = jd.simulate(RUCB, ARXIV, 50, 3, seed=jax.random.key(7), lanes=4)
     assert np.array_equal(by_number.plays, by_key.plays)
     assert by_key.seed == "key"
+
+
+@pytest.mark.parametrize(
+    ("means", "std", "message"),
+    [
+        ([0, 1], 1e60, r"std from 1e\+60 to 1e\+60: float32"),
+        ([0, 1], [1.0, 1e-60], "std from 1e-60 to 1: float32"),
+        ([-1e39, 0], 1.0, r"means up to 1e\+39 from 0"),
+    ],
+)
+def test_rewards_beyond_float32_are_refused(means, std, message):
+    policy = jd.policies.make("thompson-gaussian", num_arms=2)
+    with pytest.raises(jd.InputError, match=message):
+        jd.simulate(policy, jd.problems.gaussian(means, std), 10, 2)
+
+
+@pytest.mark.parametrize(
+    ("means", "std"), [([1e7 + 0.1, 1e7], 1.0), ([1e8 + 8, 1e8], 1.0), ([1e4, 1e4 + 1e-4], 1.0)]
+)
+def test_means_that_float32_cannot_tell_apart_warn(means, std):
+    with pytest.warns(UserWarning, match="so far from 0 .*: subtract a number from all means"):
+        require_in_float32(jd.problems.gaussian(means, std))
+
+
+def test_means_that_float32_tells_apart_do_not_warn(recwarn):
+    require_in_float32(jd.problems.gaussian([1e4 + 0.1, 1e4]))
+    require_in_float32(jd.problems.gaussian([1e6, 0.0]))
+    require_in_float32(jd.problems.gaussian([1e-12, 0.0], 1e-12))
+    assert not recwarn

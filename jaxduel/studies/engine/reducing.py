@@ -12,7 +12,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxduel.policies.registry import name_of
 from jaxduel.problems import ArmsProblem, DuelingProblem, PiecewiseProblem
 from jaxduel.simulation import regret
 from jaxduel.simulation.checking import CheckedCell, Settings
@@ -154,9 +153,6 @@ def _enter(
       definitions: D definitions of regret; None where the cell lacks one.
       values: (D, S, M) float64, for the regret of each seed.
       arrays: the cell's part of each of the block's other arrays, zeros before.
-
-    Raises:
-      InputError: if the plays do not add up (`jaxduel.simulation.regret.require_all_played`).
     """
     problem, points = checked.problem, len(checked.grid)
     num, first = problem.num_arms, 0
@@ -190,8 +186,6 @@ def _enter(
         if "selves" in arrays and pairs is not None:
             arrays["selves"][whole, :num] = np.diagonal(pairs[:, -1], axis1=1, axis2=2)
     values[..., points:] = values[..., points - 1 : points]
-    played = arrays["plays_mean"][:points, :num]
-    regret.require_all_played(name_of(checked.policy), problem, checked.grid, played, first)
     for name in {"plays_mean", "pairs_mean"} & arrays.keys():
         arrays[name] /= first
 

@@ -14,12 +14,13 @@ import jax
 import numpy as np
 
 from jaxduel.errors import AssumptionWarning
-from jaxduel.policies.registry import policy_class
+from jaxduel.policies.registry import policy_class, pulls_arms
 from jaxduel.simulation.checking import Settings
 from jaxduel.simulation.devices import Device, is_out_of_memory, memory_text
 from jaxduel.simulation.jobs import Recorded
 from jaxduel.simulation.keys import root_key
 from jaxduel.simulation.lanes import MULTIPLE, block_seeds
+from jaxduel.simulation.regret import require_all_played
 from jaxduel.simulation.run import (
     Prepared,
     compile_ahead,
@@ -73,6 +74,7 @@ def simulated(
 
     Raises:
       MemoryError: if one seed of a group does not fit.
+      PlaysError: from the function that is returned, if the plays do not add up.
       Stopped: soon after `stop` is set.
     """
     group, seconds = task.group, seconds or Seconds()
@@ -98,7 +100,9 @@ def simulated(
 
     def arrays() -> dict[str, Any]:
         if not group.identifies:
-            return arrays_of(group, slices)
+            made = arrays_of(group, slices)
+            _require_all_played(task, made["plays_mean"])
+            return made
         settings = _prepared(group, 0, lanes).settings
         settings = dataclasses.replace(settings, first_seed=task.first_seed)
         return named_arrays_of(group, slices, settings)
@@ -115,6 +119,15 @@ def simulated(
             )
 
     return block
+
+
+def _require_all_played(task: Task, plays_mean: np.ndarray) -> None:
+    """Raises PlaysError unless the mean plays, (C, M, K), of the task's cells add up."""
+    each = 1 if pulls_arms(policy_class(task.group.policy)) else 2
+    for cell, mean in zip(task.group.cells, plays_mean, strict=True):
+        made = each * task.seeds * np.array(cell.checkpoints)
+        plays = np.rint(task.seeds * mean[: len(made), : cell.num_arms])
+        require_all_played(cell.policy, made, plays)
 
 
 def compile_task(task: Task, device: Device) -> None:

@@ -55,3 +55,17 @@ def test_seeds_of_a_block_of_rounds_share_lanes(monkeypatch, tmp_path):
     alone, sizes = swept(monkeypatch, tmp_path / "alone", "scomp", 600, batches=BATCHES)
     assert sizes == {(lanes, lanes)}
     np.testing.assert_array_equal(shared, alone)
+
+
+def test_plays_that_do_not_add_up_end_a_sweep(monkeypatch, tmp_path):
+    """As of a policy of one's own that plays arms that are not there."""
+    made = work.arrays_of
+
+    def lost(group, slices):
+        arrays = made(group, slices)
+        arrays["plays_mean"][0, -1, 0] -= 1 / 6  # one play of six seeds
+        return arrays
+
+    monkeypatch.setattr(work, "arrays_of", lost)
+    with pytest.raises(jd.InputError, match="arms by savage sum to 23,999, not 24,000: its method"):
+        swept(monkeypatch, tmp_path / "sweep", "savage", 6)
