@@ -252,6 +252,11 @@ def _settle(folder: Path, wanted: Manifest, extend: bool, join: bool, alone: boo
     if alone:
         remove_parts(folder, "manifest")
     if not (folder / FILE).exists():
+        if files_of(folder / FOLDER):
+            raise InputError(
+                f"'{folder}' has blocks but no {FILE}, which names the code that made them: put it "
+                "back, or begin in a new folder."
+            )
         _write(folder / FILE, wanted.encode(), "manifest")
         return wanted
     there = read_manifest(folder)

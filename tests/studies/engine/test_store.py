@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from jaxduel.errors import StorageError
+from jaxduel.errors import InputError, StorageError
 from jaxduel.files import TEMPORARY
-from jaxduel.studies.engine.manifest import read_manifest
+from jaxduel.studies.engine.manifest import FILE, read_manifest
 from jaxduel.studies.engine.store import Store
 from tests.studies.engine import stored
 
@@ -106,6 +106,14 @@ def test_a_block_under_another_name_is_not_trusted(store, first):
         assert store.finished() == set()
 
 
+def test_blocks_without_a_manifest_are_refused(store, first):
+    (store.folder / FILE).unlink()
+    Store.create_or_open(store.folder, store.manifest).add(first)  # nothing was stored yet
+    (store.folder / FILE).unlink()
+    with pytest.raises(InputError, match="has blocks but no manifest"):
+        Store.create_or_open(store.folder, store.manifest)
+
+
 def test_an_extended_store_equals_one_that_was_large_from_the_start(tmp_path):
     small = Store.create_or_open(tmp_path / "s", stored.manifest(seeds=12))
     assert stored.fill(small) == 4
@@ -146,7 +154,7 @@ def test_a_sweep_on_a_file_system_that_fills_up(tmp_path):
         pytest.skip("no file system can be mounted here")
     script = """
 import os
-from jaxduel.errors import StorageError
+from jaxduel.errors import InputError, StorageError
 store = Store.create_or_open(sys.argv[2], stored.manifest(seeds=60))
 added = []
 try:
