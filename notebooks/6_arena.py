@@ -237,7 +237,7 @@ def effects(number, policies, resamples=0):
     rng = np.random.default_rng(2)
     table = []
     for label in policies:
-        (at,) = np.flatnonzero(found[label].votes == number)
+        (at,) = np.flatnonzero(found[label].checkpoints == number)
         right = np.stack([found[label].correct[rule][:, at] for rule in RULES])
         runs = right.shape[1]
         weights = np.full((1, runs), 1 / runs)
@@ -463,7 +463,7 @@ widths = ratings["rank_high"] - ratings["rank_low"] + 1
 assert ((widths == 1).sum(), widths.max()) == (7, 4)
 assert ratings["elo_low"][0] > ratings["elo_high"][1]
 assert ratings[["elo", "elo_low", "elo_high"]].round().to_numpy()[0].tolist() == [1138, 1134, 1141]
-assert all((found[label].cast == found[label].votes[-1]).all() for label in names)
+assert all((found[label].cast == found[label].checkpoints[-1]).all() for label in names)
 assert abs(1 / (1 - q[pairs].mean()) - 1.57) < 0.005
 if NUM_SEEDS >= 1_000:
     steady = "D-TS, no selves"

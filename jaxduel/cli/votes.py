@@ -314,6 +314,7 @@ def next_votes(
       reading: of the log.
       out: file for the pairs; printed if left out.
     """
+    from jaxduel.policies.registry import require_no_pulls
     from jaxduel.votes.planning import with_batches
 
     start_jax()
@@ -321,6 +322,7 @@ def next_votes(
         require_writable_file(out, votes)
     log = votes_of(votes, reading)
     parameters = with_batches(policy, settings_of(policy, settings))
+    require_no_pulls(policy)
     horizon = int(log.wins.sum()) + num
     chosen = jd.policies.make(policy, num_arms=log.num_arms, horizon=horizon, **parameters)
     pairs = jd.votes.next_pairs(log, chosen, num, seed)

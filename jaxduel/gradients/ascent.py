@@ -103,7 +103,7 @@ class WorstCase:
 def worst_case(
     policy: Policy,
     space: Space,
-    horizon: int | None = None,
+    horizon: float | None = None,
     *,
     objective: str = "regret",
     against: Policy | None = None,

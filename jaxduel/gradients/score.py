@@ -97,7 +97,7 @@ def regret_gradient(
     policy: Policy,
     instance_fn: InstanceFn,
     params: Any,
-    horizon: int | None = None,
+    horizon: float | None = None,
     num_seeds: int = 1_000,
     key: int | jax.Array = 0,
     *,

@@ -170,7 +170,7 @@ def make(
     *misplaced: object,
     num_arms: int | None = None,
     problem: Any = None,
-    horizon: int | None = None,
+    horizon: float | None = None,
     active_arms: Any = None,
     **values: Any,
 ) -> Policy:
@@ -237,6 +237,12 @@ def as_policy(policy: Any, problem: Any, horizon: Any) -> Any:
     """A policy is returned unchanged; a name gives the policy that `make` returns for the instance
     and the horizon (None where there is none)."""
     return make(policy, problem=problem, horizon=horizon) if isinstance(policy, str) else policy
+
+
+def require_no_pulls(name: str) -> None:
+    """Raises InputError if the policy of this name, which is to ask for votes, pulls arms."""
+    if pulls_arms(policy_class(name)):
+        raise InputError(f"{name} pulls arms, and votes compare them in pairs.")
 
 
 def pulls_arms(policy_class: type) -> bool:

@@ -155,7 +155,7 @@ class CheckedCell:
         self,
         policy: Any,
         problem: Problem,
-        horizon: int | None,
+        horizon: float | None,
         times: Any,
         settings: Settings,
     ) -> None:
@@ -288,7 +288,7 @@ def _are_devices(devices: Any) -> bool:
     return bool(devices) and all(hasattr(device, "platform") for device in devices)
 
 
-def horizon_of(policy: Any, horizon: int | None) -> int:
+def horizon_of(policy: Any, horizon: float | None) -> int:
     """T, checked against the policy's own, which is taken if None is given.
 
     Raises:

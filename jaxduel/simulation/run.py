@@ -140,7 +140,7 @@ class Prepared(NamedTuple):
 def prepare(
     policies: Sequence[Any],
     problems: Sequence[Problem],
-    horizons: Sequence[int | None],
+    horizons: Sequence[float | None],
     settings: Settings,
     *,
     stacked: bool,
@@ -172,7 +172,7 @@ def prepare(
 def _checked(
     policies: Sequence[Any],
     problems: Sequence[Problem],
-    horizons: Sequence[int | None],
+    horizons: Sequence[float | None],
     settings: Settings,
     times: Sequence[Any] | None = None,
     delays: Sequence[int] | None = None,
@@ -257,7 +257,7 @@ class Collector(Protocol):
         ...
 
 
-def run_cell(policy: Any, problem: Problem, horizon: int | None, settings: Settings) -> Result:
+def run_cell(policy: Any, problem: Problem, horizon: float | None, settings: Settings) -> Result:
     """Simulates a cell; arguments as in `prepare`.
 
     Raises:
@@ -272,7 +272,7 @@ def run_cell(policy: Any, problem: Problem, horizon: int | None, settings: Setti
 def run_cells(
     policies: Sequence[Any],
     problems: Sequence[Problem],
-    horizons: Sequence[int | None],
+    horizons: Sequence[float | None],
     settings: Settings,
 ) -> list[Result]:
     """Simulates cells, those stacked that can share a program; arguments as in `prepare`.
@@ -403,7 +403,7 @@ def _stack(cells: Sequence[Cell], runner: blocks.Runner) -> Cell:
     if len({_kind_of(cell) for cell in cells}) > 1:
         raise InputError(
             "identify_many: the policies must be of one class, with the same number of arms, the "
-            "same switches and the same parameters given."
+            "same switches and the same parameters given, and the instances of one kind."
         )
     grids = np.stack([c.checkpoints for c in cells])
     if runner is not blocks.ROUNDS and (grids != grids[0]).any():

@@ -29,7 +29,7 @@ TABLE_BYTES = 2 * 2**30
 def simulate(
     policy: Policy | str,
     problem: Problem | str | os.PathLike[str],
-    horizon: int | None = None,
+    horizon: float | None = None,
     num_seeds: int = 100,
     seed: int | jax.Array = 0,
     checkpoints: Any = None,
@@ -164,7 +164,7 @@ def simulate(
 def simulate_many(
     policies: Sequence[Policy | str],
     problems: Sequence[Problem | str] | Problem | str,
-    horizons: Sequence[int] | int | None = None,
+    horizons: Sequence[float] | float | None = None,
     **settings: Any,
 ) -> list[Result]:
     """Simulates many policies on many instances, those of one kind as a single vmapped program.

@@ -96,7 +96,7 @@ class ArmBoundsReport(Report):
 
 
 def arm_bounds(
-    problem: ArmsProblem, horizon: int | None = None, num_batches: int | None = None
+    problem: ArmsProblem, horizon: float | None = None, num_batches: int | None = None
 ) -> ArmBoundsReport:
     """All bounds that apply to an instance of arms with rewards.
 

@@ -106,7 +106,7 @@ def scomp2_order(instance: Instance, horizon: int, num_batches: int) -> Any:
     return _num_arms(instance) * num_batches * growth * largest
 
 
-def require_rounds(horizon: int, num_batches: int, least: int = 2, letter: str = "B") -> None:
+def require_rounds(horizon: float, num_batches: int, least: int = 2, letter: str = "B") -> None:
     """Raises InputError unless `least` <= B <= T, whole numbers, which the theorems assume."""
     whole_number(horizon, 1, "the horizon")
     whole_number(num_batches, 0, "the number of batches")
@@ -117,7 +117,7 @@ def require_rounds(horizon: int, num_batches: int, least: int = 2, letter: str =
 
 
 def rounds_asked_for(
-    horizon: int | None, num_batches: int | None, least: int = 2, letter: str = "B"
+    horizon: float | None, num_batches: int | None, least: int = 2, letter: str = "B"
 ) -> tuple[int, int] | None:
     """T and B of a report; None if both are left out.
 

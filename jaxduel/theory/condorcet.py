@@ -83,8 +83,8 @@ def _of_regret(
 def _require_winner(problem: DuelingProblem) -> None:
     if problem.condorcet_winner is None:
         raise InputError(
-            f"'{problem.name}' has no Condorcet winner, which this bound needs: use "
-            "copeland_lower_bound."
+            f"'{problem.name}' has no Condorcet winner, which this bound needs: without ties "
+            "copeland_lower_bound needs none."
         )
 
 

@@ -16,6 +16,7 @@ from jaxduel.policies.checks import require_probability
 from jaxduel.problems import ArmsProblem, DuelingProblem
 from jaxduel.theory.characteristic_time import characteristic_time
 from jaxduel.theory.divergence import divergence_from_half, namespace
+from jaxduel.theory.hardness import one_best_arm
 from jaxduel.theory.margins import Instance, best_arm, evaluate, has_condorcet_winner
 
 DELTA = 0.05
@@ -72,6 +73,7 @@ def identification_lower_bound(instance: Instance | ArmsProblem, delta: float) -
     require_probability(delta, "delta")
     information = (1 - 2 * delta) * (math.log1p(-delta) - math.log(delta)) if delta < 0.5 else 0.0
     if isinstance(instance, ArmsProblem):
+        one_best_arm(instance, "identification_lower_bound")
         return information * characteristic_time(instance).time
     return evaluate(_votes, instance, _require_one_to_name, has_condorcet_winner, information)
 

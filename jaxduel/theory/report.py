@@ -88,19 +88,19 @@ class BoundsReport(Report):
 
 @overload
 def bounds(
-    problem: DuelingProblem, horizon: int | None = None, num_batches: int | None = None
+    problem: DuelingProblem, horizon: float | None = None, num_batches: int | None = None
 ) -> BoundsReport: ...
 
 
 @overload
 def bounds(
-    problem: ArmsProblem, horizon: int | None = None, num_batches: int | None = None
+    problem: ArmsProblem, horizon: float | None = None, num_batches: int | None = None
 ) -> ArmBoundsReport: ...
 
 
 def bounds(
     problem: DuelingProblem | ArmsProblem,
-    horizon: int | None = None,
+    horizon: float | None = None,
     num_batches: int | None = None,
 ) -> BoundsReport | ArmBoundsReport:
     """All bounds that apply to an instance.

@@ -182,8 +182,7 @@ def _named(policies: Any) -> dict[str, tuple[str, Mapping[str, Any]]]:
 def _policy(name: str, parameters: Mapping[str, Any], votes: Votes, more: int) -> Any:
     """A policy for further votes; its horizon, if any, includes the comparisons that it knows."""
     known = int(votes.wins.sum())
-    if registry.pulls_arms(registry.policy_class(name)):
-        raise InputError(f"{name} pulls arms, and votes compare them in pairs.")
+    registry.require_no_pulls(name)
     able = issubclass(registry.policy_class(name), SupportsWarmStart)
     horizon = more + known if able else more
     parameters = with_batches(name, parameters)

@@ -167,6 +167,7 @@ def test_next_says_where_a_policy_asks_for_no_more(capsys, tmp_path):
         (["next", "none.csv"], "cannot be read: No such file"),
         (["next", TOURNAMENT, "--policy", "dtz"], "did you mean 'dts'?"),
         (["next", TOURNAMENT, "--policy", "ucb1"], "ucb1 pulls arms"),
+        (["next", TOURNAMENT, "--policy", "sequential-halving", "--num", 3], "halving pulls arms"),
         (["next", TOURNAMENT, "--policy", "pcomp"], "pcomp cannot start from win counts"),
         (["next", TOURNAMENT, "--num", "0"], "--num takes a whole number of at least 1"),
         (["next", TOURNAMENT, "--num", "100001"], "num must be at most 100,000, not 100,001"),

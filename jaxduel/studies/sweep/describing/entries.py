@@ -10,8 +10,9 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from numpy.typing import ArrayLike
 from pydantic import BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
@@ -148,6 +149,18 @@ class ProblemEntry:
     generator: str | None = None
     parameters: Mapping[str, Any] = Field(default_factory=dict)
     instances: Several[Annotated[int, Field(ge=0, le=2**32 - 1), WHOLE]] = ()
+
+    if TYPE_CHECKING:  # what pydantic converts to the fields' types
+
+        def __init__(
+            self,
+            *,
+            name: str | None = None,
+            file: str | os.PathLike[str] | None = None,
+            generator: str | None = None,
+            parameters: Mapping[str, Any] = {},
+            instances: ArrayLike = (),
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         given = [key for key in _SOURCES if getattr(self, key) is not None]

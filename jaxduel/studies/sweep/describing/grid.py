@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from numpy.typing import ArrayLike
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, InstanceOf, Tag
 from pydantic.dataclasses import dataclass
 
@@ -150,6 +151,34 @@ class Grid:
     target: Literal[TARGETS] | None = None  # pyright: ignore[reportInvalidTypeForm]
     stop: Literal[STOPS] | None = None  # pyright: ignore[reportInvalidTypeForm]
     delta: Annotated[float, AfterValidator(_is_probability)] = 0.05
+
+    if TYPE_CHECKING:  # what pydantic converts to the fields' types
+
+        def __init__(
+            self,
+            *,
+            policies: str | PolicyEntry | Sequence[str | PolicyEntry],
+            problems: str | ProblemEntry | Sequence[str | ProblemEntry],
+            horizons: ArrayLike | None = None,
+            num_seeds: float = 100,
+            seed: float = 0,
+            checkpoints: ArrayLike = 20,
+            regret: str | Sequence[str] = (),
+            delay: ArrayLike = 1,
+            batches: ArrayLike = (),
+            shuffle_arms: bool = True,
+            prng: str = PRNGS[0],
+            lanes: float | None = None,
+            keep: str | Sequence[str] = (),
+            ties: str = TIES[0],
+            identify: bool = False,
+            votes: ArrayLike | None = None,
+            pulls: ArrayLike | None = None,
+            recommend: str | Sequence[str] | None = None,
+            target: str | None = None,
+            stop: str | None = None,
+            delta: float = 0.05,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         for field in OF_REGRET if self.identify else OF_NAMING:
