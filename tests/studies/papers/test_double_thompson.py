@@ -153,7 +153,7 @@ def test_savage_is_told_of_the_winner_and_gap_has_both_orders():
         ("3f", False, 20_000, 50),
         ("4d", False, 10_000, 6),
         ("3a", True, 1_000_000, 500),
-        ("6a", True, 1_000_000, 100),
+        ("6a", True, 1_000_000, 500),
         ("3f", True, 1_000_000, 100),
         ("4d", True, 300_000, 6),
     ],
