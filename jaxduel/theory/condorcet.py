@@ -83,8 +83,8 @@ def _of_regret(
 def _require_winner(problem: DuelingProblem) -> None:
     if problem.condorcet_winner is None:
         raise InputError(
-            f"'{problem.name}' has no Condorcet winner, which this bound needs: without ties "
-            "copeland_lower_bound needs none."
+            f"'{problem.name}' has no Condorcet winner, which this bound needs; "
+            "copeland_lower_bound does not, but takes no ties."
         )
 
 

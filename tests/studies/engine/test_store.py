@@ -154,7 +154,7 @@ def test_a_sweep_on_a_file_system_that_fills_up(tmp_path):
         pytest.skip("no file system can be mounted here")
     script = """
 import os
-from jaxduel.errors import InputError, StorageError
+from jaxduel.errors import StorageError
 store = Store.create_or_open(sys.argv[2], stored.manifest(seeds=60))
 added = []
 try:
